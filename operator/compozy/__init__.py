@@ -1,0 +1,1 @@
+"""Compozy for Kubernetes: plans that stop and ask a person, as custom resources."""
