@@ -1,0 +1,1 @@
+"""The kinds of the API group `compozy.dev`, as pydantic models. The CRDs are generated from them."""
