@@ -1,0 +1,45 @@
+"""`x-compozy-kind`: a string of an answer that names something in the workspace. The lint of the annotation.
+
+The human-requests page: a string property may carry the annotation, in nested objects and arrays too, and an
+`enum` on the same property wins over the catalog.
+"""
+
+from typing import Any
+
+from compozy.language.errors import format_path
+from compozy.language.problems import Problem
+from compozy.language.shapes.subschemas import walk
+
+ENTITY_KIND = "x-compozy-kind"
+"""The annotation."""
+
+ENTITY_KINDS = ("agent", "skill", "loop", "worktree", "session", "workspace", "secret")
+"""What a string can be annotated to name."""
+
+
+def annotation_problems(schema: Any, path: str) -> list[Problem]:
+    """Return what is wrong with the annotations anywhere in `schema`, with places below `path`.
+
+    Codes: `request_entity_kind_invalid`, and `request_secret_in_clear` for a string that is meant to be kept
+    from view: answers are stored where others read them, so a person is to name a secret, never to type one.
+    """
+    problems = []
+    for pointer, part in walk(schema):
+        where = format_path((path, *pointer) if path else pointer)
+        if ENTITY_KIND in part:
+            problems += _kind_problems(part, where)
+        elif part.get("format") == "password" or part.get("writeOnly") is True:
+            message = f"an answer is no place for a secret: ask for its name with `{ENTITY_KIND}: secret`"
+            problems.append(Problem(where, "request_secret_in_clear", message))
+    return problems
+
+
+def _kind_problems(part: Any, where: str) -> list[Problem]:
+    kind = part[ENTITY_KIND]
+    if kind not in ENTITY_KINDS:
+        message = f"must be one of {', '.join(ENTITY_KINDS)}"
+        return [Problem(f"{where}.{ENTITY_KIND}", "request_entity_kind_invalid", message)]
+    if part.get("type") != "string":
+        message = f"needs `type: string` beside `{ENTITY_KIND}`: it is a name"
+        return [Problem(f"{where}.type", "request_entity_kind_invalid", message)]
+    return []

@@ -1,0 +1,110 @@
+"""A plan as a file: a bare document (`steps:` or `graph:` at the top) or a Plan manifest."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from compozy.language.field_order import with_order_in_plan
+from compozy.language.keys import camel, read_keys, type_name
+from compozy.language.problems import PlanInvalid, Problem
+from compozy.language.yaml_text import load
+
+_BARE = (
+    "identifier",
+    "name",
+    "description",
+    "profile",
+    "input_schema",
+    "inputs",
+    "steps",
+    "graph",
+    "output",
+    "requests",
+)
+_MANIFEST = ("api_version", "kind", "metadata", "spec")
+_SPEC = ("description", "profile", "input_schema", "inputs", "steps", "graph", "output", "requests")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDocument:
+    """A plan as its author wrote it, not yet compiled."""
+
+    name: str | None
+    """Name of the Plan, where the document gives one."""
+    namespace: str | None
+    """Namespace, where the document is a manifest that gives one."""
+    spec: dict[str, Any]
+    """The `spec` of the Plan, in the spelling of the resource."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Labels and annotations of a manifest."""
+    positions: dict[str, tuple[int, int]] = field(default_factory=dict)
+    prefix: str = ""
+
+    def with_positions(self, problems: Iterable[Problem]) -> list[Problem]:
+        """The problems with the line and column of the nearest place that the file has."""
+        return [self._placed(problem) for problem in problems]
+
+    def _placed(self, problem: Problem) -> Problem:
+        path = self.prefix + problem.path
+        while path:
+            if path in self.positions:
+                line, column = self.positions[path]
+                return replace(problem, line=line, column=column)
+            path = re.sub(r"(\.?[^.\[\]]+|\[[0-9]+\])$", "", path)
+        return problem
+
+
+def parse_document(text: str) -> PlanDocument:
+    """Read a plan from a file's text.
+
+    Raises:
+        PlanInvalid: the text is not YAML, or is neither a bare document nor a Plan manifest; with positions.
+    """
+    loaded = load(text)
+    problems: list[Problem] = []
+    if not isinstance(loaded.value, dict):
+        message = f"a plan is an object with `steps` or `graph`, not {type_name(loaded.value)}"
+        raise PlanInvalid([Problem("", "invalid_type", message, 1, 1)])
+    manifest = "kind" in loaded.value and "apiVersion" in loaded.value
+    build = _manifest if manifest else _bare
+    document = build(loaded.value, problems)
+    document = replace(document, positions=loaded.positions)
+    if problems:
+        bare_prefix = replace(document, prefix="")
+        raise PlanInvalid(bare_prefix.with_positions(problems))
+    return document
+
+
+def _manifest(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
+    top = read_keys(value, "", _MANIFEST, problems, required=("spec",))
+    if (value["apiVersion"], value["kind"]) != ("compozy.dev/v1alpha1", "Plan"):
+        found = f"{value['apiVersion']} {value['kind']}"
+        problems.append(Problem("kind", "wrong_kind", f"must be compozy.dev/v1alpha1 Plan, not {found}"))
+    metadata = top.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        problems.append(Problem("metadata", "invalid_type", f"must be an object, not {type_name(metadata)}"))
+        metadata = {}
+    spec = _spec(top.get("spec") or {}, "spec", _SPEC, problems)
+    kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
+    return PlanDocument(metadata.get("name"), metadata.get("namespace"), spec, kept, prefix="spec.")
+
+
+def _bare(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
+    spec = _spec(value, "", _BARE, problems)
+    identifier, name = spec.pop("identifier", None), spec.pop("name", None)
+    return PlanDocument(object_name(identifier or name), None, spec)
+
+
+def _spec(value: Any, path: str, known: tuple[str, ...], problems: list[Problem]) -> dict[str, Any]:
+    values = {camel(name): item for name, item in read_keys(value, path, known, problems).items()}
+    ordered: dict[str, Any] = with_order_in_plan(values)
+    return ordered
+
+
+def object_name(name: Any) -> str | None:
+    """A Kubernetes object name made of a plan's own name; None when nothing of it can be used."""
+    if not isinstance(name, str):
+        return None
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-")
+    return slug or None

@@ -1,0 +1,1 @@
+"""The graph dialect: Go templates for values and CEL for conditions."""

@@ -1,0 +1,46 @@
+r"""Regular expressions that people write into schemas, matched by RE2.
+
+A pattern is written by one person and run by the operator on what another person typed. Python's own engine
+can be kept busy for hours by a dozen characters (`(a+)+$`); RE2 takes time linear in the text, whatever the
+pattern. The price is that look-around and back-references are not understood: such a pattern is refused when
+the plan is checked.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import re2  # type: ignore[import-untyped]
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = 1 << 20
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> Any:
+    return re2.compile(pattern, _OPTIONS)
+
+
+def pattern_fault(pattern: str) -> str | None:
+    """Return why `pattern` cannot be used, or None when it can."""
+    try:
+        _compiled(pattern)
+    except re2.error as error:
+        reason = error.args[0] if error.args else "unknown"
+        return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+    return None
+
+
+def found(pattern: str, text: str) -> bool:
+    """Return whether `pattern` occurs anywhere in `text`: JSON Schema patterns are not anchored."""
+    return _compiled(pattern).search(text) is not None
+
+
+def undeclared_names(schema: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
+    """Return the names in `value` that neither `properties` nor `patternProperties` of `schema` speak of."""
+    patterns = schema.get("patternProperties", {})
+    declared = schema.get("properties", {})
+    return [
+        name for name in value if name not in declared and not any(found(pattern, name) for pattern in patterns)
+    ]

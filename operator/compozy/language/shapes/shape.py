@@ -1,0 +1,192 @@
+"""A checked schema, ready to judge values.
+
+`jsonschema` does the judging, changed in three ways. Patterns are matched by RE2, wherever a pattern may
+stand. Every keyword that is evaluated counts against a budget: a schema of two kilobytes can otherwise ask
+for 2^40 evaluations by referring to the same definition twice, again and again. And a reference is looked up
+in the schema itself, nowhere else.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from compozy.language.shapes.bounds import MAX_FAULTS
+from compozy.language.shapes.canonical import canonical_json
+from compozy.language.shapes.formats import format_checker
+from compozy.language.shapes.patterns import found, undeclared_names
+
+MAX_EVALUATIONS = 100_000
+"""Keywords evaluated for one value: about a second, and far more than a large form needs."""
+
+
+class TooCostlyError(ValueError):
+    """Holding a value to the schema takes too many steps, or nests too deeply."""
+
+
+class _Budget:
+    def __init__(self, shape: "Shape") -> None:
+        self.shape = shape
+        self.left = MAX_EVALUATIONS
+
+
+_budget: ContextVar[_Budget] = ContextVar("budget")
+
+
+class Shape:
+    """A schema that has passed `compozy.language.shapes.check`, with what it takes to judge values by it."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
+        registry: Registry[Any] = Registry()
+        resource = DRAFT202012.create_resource(self.schema)
+        self._resolver = registry.resolver_with_root(resource)
+        self._validator = _BoundedValidator(self.schema, registry=registry, format_checker=format_checker())
+
+    def resolve(self, reference: str) -> Any:
+        """Return the schema that a local `$ref` refers to."""
+        return self._resolver.lookup(reference).contents
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Bound everything judged inside. Raises `TooCostlyError`."""
+        token = _budget.set(_Budget(self))
+        try:
+            yield
+        except RecursionError:
+            raise TooCostlyError("is nested too deeply to be checked") from None
+        finally:
+            _budget.reset(token)
+
+    def errors(self, value: Any) -> list[ValidationError]:
+        """Return what is wrong with `value`, at most 100 faults. Raises `TooCostlyError`."""
+        with self.evaluating():
+            return list(islice(self._validator.iter_errors(value), MAX_FAULTS))
+
+    def conforms(self, value: Any, schema: Any) -> bool:
+        """Return whether `value` conforms to `schema`, a part of this one. Only inside `evaluating`."""
+        part: Validator = self._validator.evolve(schema=schema)
+        return part.is_valid(value)
+
+    def applied_in_place(self, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+        """Yield the schemas that `schema` applies to the same value, of alternatives only those that fit.
+
+        Only inside `evaluating`.
+        """
+        if "$ref" in schema:
+            yield self.resolve(schema["$ref"])
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            yield from (branch for branch in schema.get(keyword, ()) if self.conforms(value, branch))
+        if "if" in schema:
+            chosen = "then" if self.conforms(value, schema["if"]) else "else"
+            if chosen == "then":
+                yield schema["if"]
+            yield schema.get(chosen, True)
+        if isinstance(value, Mapping):
+            dependent = schema.get("dependentSchemas", {})
+            yield from (branch for name, branch in dependent.items() if name in value)
+
+    def unevaluated_names(self, schema: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
+        """Return the names that `unevaluatedProperties` of `schema` is about. Only inside `evaluating`."""
+        others = {key: part for key, part in schema.items() if key != "unevaluatedProperties"}
+        evaluated = self._evaluated_names(others, value)
+        return [name for name in value if name not in evaluated]
+
+    def _evaluated_names(self, schema: Any, value: Mapping[str, Any]) -> set[str]:
+        if not isinstance(schema, Mapping):
+            return set()
+        if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return set(value)
+        names = set(value) - set(undeclared_names(schema, value))
+        for part in self.applied_in_place(schema, value):
+            names |= self._evaluated_names(part, value)
+        return names
+
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
+
+
+def _below(validator: Any, value: Any, schema: Any, name: str) -> Iterator[ValidationError]:
+    """Judge a property. The library forgets the property's name where its schema is `false`."""
+    for error in validator.descend(value, schema):
+        error.path.appendleft(name)
+        yield error
+
+
+def _properties(validator: Any, declared: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "object"):
+        for name, schema in declared.items():
+            if name in instance:
+                yield from _below(validator, instance[name], schema, name)
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "string") and not found(pattern, instance):
+        yield ValidationError(f"does not match {pattern}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, schema in patterns.items():
+        for name, value in instance.items():
+            if found(pattern, name):
+                yield from _below(validator, value, schema, name)
+
+
+def _additional_properties(
+    validator: Any, additional: Any, instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "object"):
+        for name in undeclared_names(schema, instance):
+            yield from _below(validator, instance[name], additional, name)
+
+
+def _unevaluated_properties(
+    validator: Any, unevaluated: Any, instance: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "object"):
+        return
+    for name in _budget.get().shape.unevaluated_names(schema, instance):
+        yield from _below(validator, instance[name], unevaluated, name)
+
+
+def _unique_items(validator: Any, unique: bool, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    """The library compares objects pairwise: minutes for the largest list."""
+    if not unique or not validator.is_type(instance, "array"):
+        return
+    if len({canonical_json(item) for item in instance}) < len(instance):
+        yield ValidationError("holds an item twice")
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
+        budget = _budget.get()
+        budget.left -= 1
+        if budget.left < 0:
+            raise TooCostlyError("takes too many steps to check against its schema: simplify the schema")
+        return keyword(validator, value, instance, schema)
+
+    return counted
+
+
+_OWN: dict[str, Keyword] = {
+    "additionalProperties": _additional_properties,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "properties": _properties,
+    "unevaluatedProperties": _unevaluated_properties,
+    "uniqueItems": _unique_items,
+}
+
+_BoundedValidator = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    {name: _counted(keyword) for name, keyword in {**Draft202012Validator.VALIDATORS, **_OWN}.items()},
+)

@@ -1,0 +1,1 @@
+"""The steps dialect: mustache-like templates with typed splice, and `{value, op, to}` gates."""

@@ -1,0 +1,50 @@
+"""The lint of `x-compozy-kind`."""
+
+import pytest
+
+from compozy.language.annotations import ENTITY_KINDS, annotation_problems
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize("kind", ENTITY_KINDS)
+def test_every_kind_is_known(kind):
+    schema = {"properties": {"who": {"type": "string", "x-compozy-kind": kind}}}
+    assert annotation_problems(schema, "expect") == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ({"type": "string", "x-compozy-kind": "robot"}, "expect.x-compozy-kind"),
+        ({"type": "string", "x-compozy-kind": ["agent"]}, "expect.x-compozy-kind"),
+        ({"x-compozy-kind": "agent"}, "expect.type"),
+        ({"type": ["string", "null"], "x-compozy-kind": "agent"}, "expect.type"),
+        (
+            {"properties": {"a": {"items": {"properties": {"b": {"x-compozy-kind": "agent"}}}}}},
+            "expect.properties.a.items.properties.b.type",
+        ),
+        ({"anyOf": [{}, {"type": "string", "x-compozy-kind": ""}]}, "expect.anyOf[1].x-compozy-kind"),
+        ({"$defs": {"a": {"x-compozy-kind": "agent"}}}, "expect.$defs.a.type"),
+    ],
+)
+def test_a_wrong_annotation_is_told_where(schema, path):
+    found = [(problem.path, problem.code) for problem in annotation_problems(schema, "expect")]
+    assert found == [(path, "request_entity_kind_invalid")]
+
+
+def test_data_is_not_taken_for_a_schema():
+    assert (
+        annotation_problems({"enum": [{"x-compozy-kind": "robot"}], "default": {"format": "password"}}, "e") == []
+    )
+
+
+@pytest.mark.parametrize(
+    "field", [{"type": "string", "format": "password"}, {"type": "string", "writeOnly": True}]
+)
+def test_a_secret_is_named_never_typed(field):
+    problems = annotation_problems({"properties": {"token": field}}, "expect")
+    assert [(problem.path, problem.code) for problem in problems] == [
+        ("expect.properties.token", "request_secret_in_clear")
+    ]
+    assert annotation_problems({"properties": {"token": {**field, "x-compozy-kind": "secret"}}}, "expect") == []
