@@ -1,0 +1,72 @@
+"""The state of a run: cells, one for each step or node that has been entered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+CellStatus = Literal["Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled"]
+Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Canceled"]
+
+FINAL_STATUSES = frozenset({"Succeeded", "Failed", "Skipped", "Canceled"})
+FINAL_PHASES = frozenset({"Succeeded", "Failed", "Canceled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where one step or node stands. A node without a cell has not been entered."""
+
+    status: CellStatus
+    output: Any = None
+    reason: str | None = None
+    """A stable code for why it stands where it does."""
+    message: str | None = None
+    route: str | None = None
+    """The one dependent that it leads to; None where it leads to all."""
+    completed_at: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it can never change again."""
+        return self.status in FINAL_STATUSES
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a fired exit gate ended the run."""
+
+    status: Literal["success", "error"]
+    message: str
+    output: Any
+    step: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Everything that decides how a run goes on."""
+
+    inputs: Mapping[str, Any]
+    attended: bool
+    """Whether people can be asked."""
+    generation: int = 1
+    phase: Phase = "Pending"
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    settled: bool = False
+    """False where the nodes that are ready have yet to be looked for: at the start and after a load."""
+    exit: Exit | None = None
+    output: Any = None
+    reason: str | None = None
+    """A stable code for how the run ended."""
+    message: str | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run has ended."""
+        return self.phase in FINAL_PHASES
+
+    @property
+    def steps_executed(self) -> int:
+        """How many results are stored: what succeeded, without the gate that ended the run."""
+        return sum(1 for cell in self.cells.values() if cell.status == "Succeeded")

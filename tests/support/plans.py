@@ -1,0 +1,99 @@
+"""Plans of the published shapes, in words of our own, for tests."""
+
+from typing import Any
+
+from compozy.language.document import parse_document
+
+STEPS = """
+steps:
+  - id: E0
+    tool_name: ask
+    input:
+      prompt: "Which channel for {{input.version}}?"
+      output_schema:
+        type: object
+        required: [channel, confirm]
+        properties:
+          channel: { enum: [stable, beta, nightly], description: Release channel }
+          confirm: { type: boolean, description: Really? }
+      when_unanswered: default
+      default: { channel: "{{input.fallback}}", confirm: false }
+  - id: E1
+    tool_name: exit
+    input:
+      when: { value: "{{E0.answered}}", op: eq, to: false }
+      status: success
+      message: nobody answered
+output:
+  channel: "{{E0.answer.channel}}"
+"""
+STEPS_INPUTS = {"version": "1.4.0", "fallback": "beta"}
+STEPS_ANSWER = {"channel": "nightly", "confirm": True}
+
+STEPS_FAIL = STEPS.replace("      when_unanswered: default\n", "").replace(
+    '      default: { channel: "{{input.fallback}}", confirm: false }\n', ""
+)
+
+GRAPH = """
+graph:
+  nodes:
+    - id: choose
+      class: control
+      kind: ask
+      params:
+        prompt: "Where should {{ .inputs.release }} go?"
+        context: { release: "{{ .inputs.release }}", candidates: [staging, production] }
+        expect:
+          type: object
+          required: [environment, assignment]
+          properties:
+            environment: { type: string, enum: [staging, production] }
+            assignment:
+              type: object
+              required: [reviewer]
+              properties:
+                reviewer: { type: string, x-compozy-kind: agent }
+        responders: { agents: deny }
+        expires: { after: 72h, route: decide }
+    - id: decide
+      class: control
+      kind: route
+      routes:
+        - { when: nodes.choose.output != null, to: deploy }
+      default: too_late
+    - id: deploy
+      class: action
+      kind: transform
+      params:
+        map:
+          environment: { template: "{{ .nodes.choose.output.environment }}" }
+    - id: too_late
+      class: action
+      kind: transform
+      params: { map: { expired: { value: true } } }
+  edges:
+    - { from: choose, to: decide }
+    - { from: decide, to: deploy }
+    - { from: decide, to: too_late }
+"""
+GRAPH_INPUTS = {"release": "v1.4.0"}
+GRAPH_ANSWER = {"environment": "staging", "assignment": {"reviewer": "rita"}}
+
+TWO_QUESTIONS = """
+graph:
+  nodes:
+    - { id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }
+    - { id: b, class: control, kind: ask, params: { prompt: B?, expect: { x: string } } }
+    - { id: c, class: control, kind: ask, params: { prompt: "C {{ .nodes.a.output.x }}?", expect: { x: string } } }
+    - id: end
+      class: action
+      kind: transform
+      params:
+        map: { a: { from: nodes.a.output.x }, b: { from: nodes.b.output.x }, c: { from: nodes.c.output.x } }
+  edges: [{ from: a, to: c }, { from: b, to: end }, { from: c, to: end }]
+"""
+
+
+def spec(text: str) -> dict[str, Any]:
+    """The spec of a plan text."""
+    return parse_document(text).spec
