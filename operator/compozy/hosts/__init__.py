@@ -1,0 +1,1 @@
+"""Where a person is met: a terminal, an MCP client, an inbox."""

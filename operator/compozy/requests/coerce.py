@@ -1,0 +1,94 @@
+"""Typed text as a value of the field's type: `3` is a number for an integer field, text for a string one."""
+
+import json
+import math
+import re
+from typing import Any
+
+from compozy.language.shapes.bounds import INT64_MAX, INT64_MIN, dotted, json_faults
+from compozy.requests.choices import Choice
+from compozy.requests.forms import FormField
+
+_TRUE = frozenset(("y", "yes", "true", "t", "1"))
+_FALSE = frozenset(("n", "no", "false", "f", "0"))
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_MAX_NUMBER = 400
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+class CoercionError(ValueError):
+    """The text is no value of the field. The message says what is."""
+
+
+def coerce(field: FormField, text: str) -> Any:
+    """Return what `text`, trimmed, means for the field. Raises `CoercionError`."""
+    return _COERCIONS[field.type](field, text.strip())
+
+
+def _string(_field: FormField, text: str) -> str:
+    return text
+
+
+def _boolean(_field: FormField, text: str) -> bool:
+    word = _lower(text)
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise CoercionError("must be y or n")
+
+
+def _integer(_field: FormField, text: str) -> int:
+    if _INTEGER.fullmatch(text) and INT64_MIN <= int(text) <= INT64_MAX:
+        return int(text)
+    raise CoercionError("must be an integer")
+
+
+def _number(field: FormField, text: str) -> int | float:
+    if _INTEGER.fullmatch(text) and INT64_MIN <= int(text) <= INT64_MAX:
+        return _integer(field, text)
+    if len(text) <= _MAX_NUMBER and _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    raise CoercionError("must be a number")
+
+
+def _enum(field: FormField, text: str) -> Any:
+    """The declared spelling, and the declared type: `3` chosen from `[1, 2, 3]` is a number."""
+    exact = [choice for choice in field.choices if choice.text == text]
+    chosen = exact[:1] or [choice for choice in field.choices if _is_nearly(choice, text)]
+    if not chosen:
+        raise CoercionError(f"must be one of {field.hint}")
+    if len(chosen) > 1:
+        raise CoercionError(f"could be any of {' | '.join(choice.text for choice in chosen)}")
+    return chosen[0].value
+
+
+def _is_nearly(choice: Choice, text: str) -> bool:
+    word = _lower(text)
+    if isinstance(choice.value, bool):
+        return word in (_TRUE if choice.value else _FALSE)
+    return word in (_lower(choice.text), _lower(choice.title.strip() or choice.text))
+
+
+def _json(_field: FormField, text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise CoercionError("must be JSON on one line") from None
+    for pointer, fault in json_faults(value).items():
+        raise CoercionError(f"{dotted(pointer)} {fault}")
+    return value
+
+
+def _lower(text: str) -> str:
+    """ASCII letters only: other alphabets have letters whose case depends on the language."""
+    return text.translate(_ASCII_LOWER)
+
+
+_COERCIONS = {
+    "boolean": _boolean,
+    "enum": _enum,
+    "integer": _integer,
+    "json": _json,
+    "number": _number,
+    "string": _string,
+}

@@ -1,0 +1,75 @@
+"""The HumanRequest that an effect of the engine asks for: rendered, redacted, bounded and frozen."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from compozy.api.base import API_VERSION
+from compozy.engine.effects import OpenRequest
+from compozy.engine.times import timestamp
+from compozy.requests.naming import request_name
+from compozy.requests.redact import bounded_prompt, preview, redact_json
+
+
+def request_object(
+    effect: OpenRequest,
+    run: Mapping[str, Any],
+    revision: str | None,
+    expire_after: float | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The HumanRequest to create.
+
+    Args:
+        effect: what the engine wants asked.
+        run: the PlanRun, which becomes the owner: deleting it removes the question.
+        revision: the frozen revision of the plan that asks.
+        expire_after: seconds it stays open where the author says nothing; None for ever.
+        now: the moment of opening; the deadline counts from it.
+    """
+    metadata = run["metadata"]
+    seconds = effect.expires_after if effect.expires_after is not None else expire_after
+    spec: dict[str, Any] = {
+        "run": metadata["name"],
+        "generation": effect.generation,
+        "node": effect.node,
+        "kind": "Ask",
+        "prompt": bounded_prompt(effect.prompt),
+        "expect": dict(effect.expect),
+        "decisions": list(effect.decisions),
+        "responders": dict(effect.responders),
+    }
+    if effect.context:
+        spec["context"] = preview(redact_json(dict(effect.context)))
+    if seconds is not None:
+        spec["expiresAt"] = timestamp(now + timedelta(seconds=seconds))
+    if revision is not None:
+        spec["revision"] = revision
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "HumanRequest",
+        "metadata": {
+            "name": name_of(effect, run),
+            "namespace": metadata["namespace"],
+            "ownerReferences": [owner_reference(run)],
+        },
+        "spec": spec,
+    }
+
+
+def name_of(effect: Any, run: Mapping[str, Any]) -> str:
+    """The name of the request that an effect speaks of."""
+    metadata = run["metadata"]
+    return request_name(metadata["name"], metadata["uid"], effect.generation, effect.node)
+
+
+def owner_reference(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A reference that makes the run the owner."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PlanRun",
+        "name": run["metadata"]["name"],
+        "uid": run["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": False,
+    }

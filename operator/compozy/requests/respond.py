@@ -1,0 +1,245 @@
+"""The life of an answer: whether it is admitted, decided by named checks in one visible order.
+
+`CHECKS` is the specification. Each check is a pure function of what was gathered; the first that refuses
+names the code. Every refusal leaves the question open. That only one answer is ever admitted is not decided
+here but by the API server.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
+from compozy.language.shapes.bounds import json_faults
+from compozy.language.shapes.canonical import canonical_json
+from compozy.requests.entities import references
+from compozy.requests.redact import redact_text
+from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
+
+__all__ = [
+    "CHECKS",
+    "Accepted",
+    "Catalog",
+    "Identity",
+    "Refused",
+    "Verdict",
+    "decision_of",
+    "judge",
+    "same_answer",
+]
+
+Catalog = Callable[[str, str], bool]
+"""Whether the entity of this kind and name exists in the request's workspace."""
+
+_WITH_PAYLOAD = ("respond", "edit")
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    request: Mapping[str, Any]
+    response: Mapping[str, Any]
+    identity: Identity
+    started_by: Sequence[str | None]
+    catalog: Catalog
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        spec: Mapping[str, Any] = self.request["spec"]
+        return spec
+
+    @property
+    def decision(self) -> str | None:
+        return decision_of(self.request, self.response)
+
+    @property
+    def payload(self) -> Any:
+        return self.response.get("payload")
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the payload of a decision that takes one. Raises `SchemaInvalid`."""
+        respond = "expect" if self.spec["kind"] == "Ask" else "respondSchema"
+        return normalize_schema(self.spec.get("editSchema" if self.decision == "edit" else respond, {}))
+
+
+def judge(
+    request: Mapping[str, Any],
+    response: Mapping[str, Any],
+    identity: Identity,
+    started_by: Sequence[str | None],
+    catalog: Catalog,
+) -> Verdict:
+    """Decide whether `response` answers `request`.
+
+    Args:
+        request: the HumanRequest as it was before this response.
+        response: decision, payload and note.
+        identity: who answers.
+        started_by: who started the run, then its parent run, and so on to the first; None where that is not
+        known. catalog: tells whether a named entity exists.
+    """
+    case = _Case(request, response, identity, started_by, catalog)
+    for check in CHECKS:
+        refused = check(case)
+        if refused is not None:
+            return refused
+    decision = case.decision or ""
+    return Accepted(decision, case.payload if decision in _WITH_PAYLOAD else None)
+
+
+def same_answer(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
+    """Return whether `response` says what the recorded one says: same responder, decision and JSON payload.
+
+    Whoever sends an answer again because they never heard that it arrived gets the recorded answer, not a
+    refusal.
+    """
+    recorded = request.get("response")
+    if not recorded or recorded["responder"] != response.get("responder"):
+        return False
+    decision = decision_of(request, recorded)
+    if decision != decision_of(request, response):
+        return False
+    payload = response.get("payload")
+    if decision not in _WITH_PAYLOAD:
+        return True
+    return not json_faults(payload) and canonical_json(payload) == canonical_json(recorded.get("payload"))
+
+
+def decision_of(request: Mapping[str, Any], response: Mapping[str, Any]) -> str | None:
+    """Return what was decided. An answer to an ask need not say that it responds; a review's must say."""
+    decision: str | None = response.get("decision") or ("respond" if request["spec"]["kind"] == "Ask" else None)
+    return decision
+
+
+def _still_open(case: _Case) -> Refused | None:
+    """Late answers hear what became of the question. Its state decides, never the clock."""
+    state = (case.request.get("status") or {}).get("state") or "Pending"
+    if state == "Expired":
+        return Refused("request_expired", "the question has expired: nobody answered in time")
+    if state == "Canceled":
+        return Refused("request_canceled", "the question was canceled: nobody needs to answer it any more")
+    recorded = case.request.get("response")
+    if recorded or state != "Pending":
+        by = f" by {recorded['responder']}" if recorded else ""
+        return Refused("request_already_answered", f"the question was already answered{by}")
+    return None
+
+
+def _decision_allowed(case: _Case) -> Refused | None:
+    """A decision must be one of those the question was opened with."""
+    allowed = case.spec["decisions"]
+    if case.decision in allowed:
+        return None
+    listed = ", ".join(allowed)
+    fault = f"must be one of {listed}" if case.decision else f"is required: one of {listed}"
+    return Refused("request_validation_failed", f"the decision {fault}", {"decision": fault})
+
+
+def _not_own_run(case: _Case) -> Refused | None:
+    """An agent never answers a run that it started, itself or through child runs; in doubt it does not."""
+    if not case.identity.is_agent:
+        return None
+    if case.identity.user in case.started_by:
+        return Refused("respond_self_denied", "an agent may not answer a run that it started")
+    if not case.started_by or None in case.started_by:
+        return Refused("respond_self_denied", "who started the run is not known, so no agent may answer it")
+    return None
+
+
+def _agents_allowed(case: _Case) -> Refused | None:
+    """Agents answer only where the author lets them."""
+    if not case.identity.is_agent or _responders(case).get("agents", "deny") == "allow":
+        return None
+    return Refused("respond_not_permitted", "a person must answer: the question does not let agents answer")
+
+
+def _named_responder(case: _Case) -> Refused | None:
+    """Where the author names users or groups, nobody else answers, whatever they may do in the cluster."""
+    users, groups = _responders(case).get("users"), _responders(case).get("groups")
+    if users is None and groups is None:
+        return None
+    known = case.identity.groups
+    by_group = groups and (known is None or not known.isdisjoint(groups))
+    if case.identity.user in (users or ()) or by_group:
+        return None
+    named = " ".join(part for part in (_named(users, "user"), _named(groups, "group")) if part)
+    message = f"{case.identity.user} may not answer: only {named or 'nobody'} may"
+    return Refused("respond_not_permitted", message)
+
+
+def _initiator_allowed(case: _Case) -> Refused | None:
+    """Where two people are wanted, whoever started the run is not the second."""
+    if _responders(case).get("initiator", "allow") == "allow":
+        return None
+    if case.identity.user in case.started_by or not case.started_by or None in case.started_by:
+        return Refused("respond_self_denied", "somebody other than who started the run must answer")
+    return None
+
+
+def _shape(case: _Case) -> Refused | None:
+    """The payload must conform to the schema that was frozen with the question."""
+    if case.decision not in _WITH_PAYLOAD:
+        return None
+    if "payload" not in case.response:
+        return _misshapen({"payload": f"is required with `{case.decision}`"})
+    try:
+        faults = field_errors(case.schema, case.payload)
+    except SchemaInvalid as error:
+        faults = {"payload": f"cannot be checked, since the question's schema is unusable: {error}"[:1000]}
+    return _misshapen(faults) if faults else None
+
+
+def _misshapen(faults: dict[str, str]) -> Refused:
+    path, fault = next(iter(faults.items()))
+    more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+    return Refused("request_validation_failed", f"{path} {fault}{more}", faults)
+
+
+def _entities(case: _Case) -> Refused | None:
+    """What the payload names must exist in the request's workspace."""
+    if case.decision not in _WITH_PAYLOAD:
+        return None
+    try:
+        named = references(case.schema, case.payload)
+    except ValueError as error:  # too costly: the schema was fine a moment ago
+        return _misshapen({"payload": str(error)})
+    faults: dict[str, str] = {}
+    reasons: list[Reason] = []
+    for reference in named:
+        if not isinstance(reference.value, str):
+            faults[reference.path] = f"must be the name of a {reference.kind}"
+            reasons.append("invalid_kind_payload")
+        elif not case.catalog(reference.kind, reference.value.strip()):
+            faults[reference.path] = f"there is no {reference.kind} '{redact_text(reference.value)[:100]}' here"
+            reasons.append("unknown_reference")
+    if not faults:
+        return None
+    path, fault = next(iter(faults.items()))
+    return Refused("input_validation", f"{path}: {fault}", faults, "response", path, reasons[0])
+
+
+def _responders(case: _Case) -> Mapping[str, Any]:
+    return case.spec.get("responders") or {}
+
+
+def _named(names: Sequence[str] | None, what: str) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return f"{what}{'s' if len(names) > 1 else ''} {', '.join(names[:_MAX_NAMED])}{more}"
+
+
+Check = Callable[[_Case], Refused | None]
+
+CHECKS: tuple[Check, ...] = (
+    _still_open,
+    _decision_allowed,
+    _not_own_run,
+    _agents_allowed,
+    _named_responder,
+    _initiator_allowed,
+    _shape,
+    _entities,
+)
+"""The checks in the order in which they are made; the first that refuses decides."""
