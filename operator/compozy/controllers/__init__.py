@@ -1,0 +1,1 @@
+"""The operator: kopf handlers, the Kubernetes store and what joins them to the pure core. Thin."""

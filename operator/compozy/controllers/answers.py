@@ -1,0 +1,145 @@
+"""The questions of a run as events for the engine: answers judged, deadlines kept, the rest as recorded."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from compozy.controllers.api_client import ApiClient
+from compozy.controllers.cache import Cache, Item
+from compozy.controllers.catalog import Catalog
+from compozy.controllers.conditions import condition
+from compozy.controllers.metrics import Metrics
+from compozy.controllers.recorder import Recorder
+from compozy.controllers.runs import RunView
+from compozy.controllers.store import LostRace, Store
+from compozy.engine.events import Event, RequestAnswered, RequestCanceled
+from compozy.engine.times import parse_timestamp, timestamp
+from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of
+from compozy.requests.respond import Identity, Refused, judge
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What the questions of a run come to."""
+
+    events: list[Event] = field(default_factory=list)
+    to_acknowledge: list[Item] = field(default_factory=list)
+    """Requests with an admitted answer whose state does not say so yet."""
+
+
+class Answers:
+    """Turns the requests of a run into events, and writes on requests what becomes of them."""
+
+    def __init__(self, api: ApiClient, store: Store, cache: Cache, recorder: Recorder, metrics: Metrics) -> None:
+        self._api = api
+        self._store = store
+        self._cache = cache
+        self._recorder = recorder
+        self._metrics = metrics
+        self.seen_at: dict[str, float] = {}
+        """By uid: when an answer was first seen, in monotonic seconds."""
+
+    async def gather(self, view: RunView, now: datetime) -> Gathered:
+        """What has become of the questions. Expires those that are due. Raises LostRace."""
+        gathered = Gathered()
+        paused, canceled = view.run["spec"].get("paused"), view.run["spec"].get("canceled")
+        for request in view.requests:
+            if request.get("response") and state_of(request) == "Pending":
+                await self._judge(view, request, gathered, now)
+            elif is_open(request):
+                if not (paused or canceled) and _is_due(request, now):
+                    gathered.events.append(await self.expire(request, now))
+            else:
+                event = event_of(request)
+                if event is not None and not (canceled and isinstance(event, RequestCanceled)):
+                    gathered.events.append(event)
+        gathered.events.sort(key=_order)
+        return gathered
+
+    async def _judge(self, view: RunView, request: Item, gathered: Gathered, now: datetime) -> None:
+        cell = view.state.cells.get(request["spec"]["node"])
+        if cell is not None and cell.is_final:
+            # The run has gone on already: the operator stopped between its two writes.
+            gathered.to_acknowledge.append(request)
+            return
+        refused = await self._verdict(view, request)
+        if refused is None:
+            gathered.events.append(event_of_response(request))
+            gathered.to_acknowledge.append(request)
+        else:
+            await self.hand_back(request, refused.code, refused.details, now)
+
+    async def _verdict(self, view: RunView, request: Item) -> Refused | None:
+        response = request["response"]
+        identity = Identity.of_user(response["responder"])
+        catalog = Catalog(self._cache, request["metadata"]["namespace"])
+        starters = (view.run["spec"].get("startedBy"),)
+        unanswered = {key: value for key, value in request.items() if key != "response"}
+        verdict = judge(unanswered, response, identity, starters, catalog.has)
+        if isinstance(verdict, Refused) and verdict.code == "input_validation":
+            await catalog.refresh(self._api)
+            verdict = judge(unanswered, response, identity, starters, catalog.has)
+        return verdict if isinstance(verdict, Refused) else None
+
+    async def expire(self, request: Item, now: datetime) -> Event:
+        """Close a question whose time is up. Raises LostRace where somebody answered first."""
+        closed = await self._close(request, "Expired", "its time was up", now)
+        event = event_of(closed)
+        if event is None:
+            raise LostRace(request["metadata"]["name"])
+        return event
+
+    async def cancel(self, request: Item, now: datetime) -> None:
+        """Close a question that nobody needs to answer any more. Raises LostRace where it was answered."""
+        await self._close(request, "Canceled", "nobody needs to answer any more", now)
+
+    async def acknowledge(self, request: Item, now: datetime) -> None:
+        """Record that an answer was admitted."""
+        response = request["response"]
+        state = final_state_of(response.get("decision", "respond"))
+        message = f"{response.get('decision', 'respond')} by {response['responder']}"
+        await self._close(request, state, message, now)
+        seen = self.seen_at.pop(request["metadata"]["uid"], None)
+        if seen is not None:
+            self._metrics.answer_to_resumed.observe(time.monotonic() - seen)
+
+    async def _close(self, request: Item, state: str, message: str, now: datetime) -> Item:
+        moment, generation = timestamp(now), request["metadata"].get("generation", 1)
+        status = {
+            "state": state,
+            "resolvedAt": moment,
+            "observedGeneration": generation,
+            "conditions": [condition("Resolved", True, state, message, generation, moment)],
+        }
+        closed = await self._store.merge_status(request, status)
+        self._metrics.requests_closed.labels(state).inc()
+        self._recorder.tell(request, f"Request{state}", message, warning=state == "Expired")
+        return closed
+
+    async def hand_back(self, request: Item, code: str, details: Mapping[str, str], now: datetime) -> None:
+        """Refuse an answer: say why, then take it away so that the question is open again."""
+        response, uid = request["response"], request["metadata"]["uid"]
+        at = request["metadata"]["resourceVersion"]
+        rejection: dict[str, Any] = {"code": code, "by": response["responder"], "at": timestamp(now)}
+        rejection["fields"] = {str(path)[:512]: str(text)[:4096] for path, text in list(details.items())[:100]}
+        status = {**(request.get("status") or {}), "lastRejection": rejection}
+        told = await self._store.write_status(request, status)
+        await self._store.merge(told, {"response": None})
+        self.seen_at.pop(uid, None)
+        self._metrics.answers_rejected.labels(code).inc()
+        text = "; ".join(f"{path}: {message}" for path, message in details.items())
+        message = f"{response['responder']}: {code} {text}"
+        self._recorder.tell(request, "AnswerRejected", message, warning=True, once=f".{at}")
+
+
+def _is_due(request: Mapping[str, Any], now: datetime) -> bool:
+    deadline = request["spec"].get("expiresAt")
+    return deadline is not None and parse_timestamp(deadline) <= now
+
+
+def _order(event: Event) -> tuple[int, str]:
+    """Answers first, then what closed without one, then what was canceled: an admitted answer always counts."""
+    rank = 0 if isinstance(event, RequestAnswered) else 2 if isinstance(event, RequestCanceled) else 1
+    return rank, getattr(event, "node", "")

@@ -1,0 +1,86 @@
+"""The parts of the operator, joined."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+from compozy.controllers.answers import Answers
+from compozy.controllers.api_client import ApiClient, ApiError
+from compozy.controllers.cache import Cache, Key
+from compozy.controllers.metrics import Metrics
+from compozy.controllers.paths import all_of
+from compozy.controllers.plans import Plans
+from compozy.controllers.reconciler import Reconciler
+from compozy.controllers.recorder import Recorder
+from compozy.controllers.runs import Gatherer
+from compozy.controllers.settings import Settings
+from compozy.controllers.store import Store
+from compozy.controllers.watchdog import Watchdog
+from compozy.controllers.web import Web
+from compozy.controllers.work_queue import WorkQueue
+from compozy.requests.closing import is_open
+
+SWEEP_SECONDS = 600.0
+KINDS = ("Plan", "Agent", "CatalogEntry", "HumanRequest", "PlanRun")
+PLAN_CONCURRENCY = 4
+
+log = logging.getLogger(__name__)
+
+
+class App:
+    """Everything that an operator process holds. Use as an async context manager."""
+
+    def __init__(self, api: ApiClient, settings: Settings) -> None:
+        self.settings = settings
+        self.cache = Cache()
+        self.metrics = Metrics(lambda: sum(map(is_open, self.cache.all("HumanRequest"))))
+        self.watchdog = Watchdog()
+        store = Store(api, self.cache, self.watchdog)
+        self.plans = Plans(api, store, self.cache)
+        gatherer = Gatherer(self.cache, self.plans, settings)
+        self.recorder = Recorder(api)
+        self.answers = Answers(api, store, self.cache, self.recorder, self.metrics)
+        self.reconciler = Reconciler(
+            store, self.cache, gatherer, self.answers, self.recorder, self.metrics, settings
+        )
+        self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
+        self.web = Web(settings, self.metrics, self.watchdog)
+        self._api = api
+        self._stack = AsyncExitStack()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> "App":
+        await self._fill()
+        await self._stack.enter_async_context(self.web)
+        self._start(self.recorder.run(urgent=self.reconciler.turns))
+        self._start(self._sweep())
+        return self
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(work))
+
+    async def _fill(self) -> None:
+        """Know every object before the first turn: a run must not be looked at without its questions."""
+        for kind in KINDS:
+            async for item in self._api.items(all_of(kind)):
+                self.cache.put(item)
+        async for item in self._api.items("/api/v1/namespaces"):
+            self.cache.put(item)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                await self.plans.sweep()
+            except (ApiError, OSError) as error:
+                log.warning("unused revisions were not swept: %s", error)
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.reconciler.close()
+        await self.plan_turns.close()
+        await self._stack.aclose()

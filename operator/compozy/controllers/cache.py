@@ -1,0 +1,91 @@
+"""What the operator knows of the cluster, fed by watches and by its own writes.
+
+It only ever saves reads: every write carries the version it was decided on, so a stale entry loses a race and
+is read again, and never decides one.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+Item = dict[str, Any]
+
+
+class Key(NamedTuple):
+    """Namespace and name of an object."""
+
+    namespace: str
+    name: str
+
+
+def key_of(item: Mapping[str, Any]) -> Key:
+    """The key of an object."""
+    metadata = item["metadata"]
+    return Key(metadata.get("namespace", ""), metadata["name"])
+
+
+class Cache:
+    """The objects of each kind, and the requests of each run."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, dict[Key, Item]] = {}
+        self._requests: dict[Key, set[Key]] = {}
+
+    def put(self, item: Item) -> bool:
+        """Take an object in, unless something newer is known. Returns whether it was taken."""
+        key, kind = key_of(item), item["kind"]
+        known = self._items.setdefault(kind, {}).get(key)
+        if known is not None and _is_newer(known, item):
+            return False
+        self._items[kind][key] = item
+        if kind == "HumanRequest":
+            self._requests.setdefault(run_of(item), set()).add(key)
+        return True
+
+    def drop(self, item: Mapping[str, Any]) -> None:
+        """Forget an object that is gone, unless another of the same name has come since."""
+        key, kind = key_of(item), item["kind"]
+        known = self._items.get(kind, {}).get(key)
+        if known is None or known["metadata"]["uid"] != item["metadata"]["uid"]:
+            return
+        del self._items[kind][key]
+        if kind == "HumanRequest":
+            siblings = self._requests.get(run_of(item), set())
+            siblings.discard(key)
+            if not siblings:
+                self._requests.pop(run_of(item), None)
+
+    def get(self, kind: str, key: Key) -> Item | None:
+        """An object, where it is known."""
+        return self._items.get(kind, {}).get(key)
+
+    def all(self, kind: str) -> Iterator[Item]:
+        """Every known object of a kind."""
+        yield from list(self._items.get(kind, {}).values())
+
+    def requests_of(self, run: Mapping[str, Any]) -> list[Item]:
+        """The questions that this very run has opened, by name."""
+        items = self._items.get("HumanRequest", {})
+        found = [items[key] for key in sorted(self._requests.get(key_of(run), ()))]
+        uid = run["metadata"]["uid"]
+        return [item for item in found if owner_uid(item) == uid]
+
+
+def run_of(request: Mapping[str, Any]) -> Key:
+    """The key of the run that a request belongs to."""
+    return Key(request["metadata"]["namespace"], request["spec"]["run"])
+
+
+def owner_uid(item: Mapping[str, Any]) -> str | None:
+    """The uid of the object's controller."""
+    for reference in item["metadata"].get("ownerReferences", ()):
+        if reference.get("controller"):
+            return str(reference["uid"])
+    return None
+
+
+def _is_newer(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Whether what we know is newer: versions of one resource type compare as integers since Kubernetes 1.35."""
+    if known["metadata"]["uid"] != item["metadata"]["uid"]:
+        return False
+    old, new = known["metadata"]["resourceVersion"], item["metadata"]["resourceVersion"]
+    return bool(old.isdecimal() and new.isdecimal() and int(old) > int(new))

@@ -1,0 +1,95 @@
+"""The kopf handlers: they take objects in and say whose turn it is. Nothing is decided here.
+
+Only low-level handlers are used. `on.event` stores nothing on objects; change handlers would copy every spec
+into an annotation. Expiry is a kopf timer on each question that has a deadline: it is asked once for its delay
+(deadlines never change) and does nothing but give the run its turn, where a compare-and-swap decides.
+"""
+
+import dataclasses
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import kopf
+
+from compozy.api.base import GROUP, VERSION
+from compozy.controllers.app import App
+from compozy.controllers.cache import key_of, run_of
+from compozy.engine.times import parse_timestamp
+from compozy.requests.closing import is_open
+
+
+def register(registry: kopf.OperatorRegistry, app: App) -> None:
+    """Register every handler of the operator."""
+    _register_login(registry)
+    _register_watches(registry, app)
+    _register_expiry(registry, app)
+
+
+def _register_login(registry: kopf.OperatorRegistry) -> None:
+    @kopf.on.login(registry=registry)
+    def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
+        return kopf.login_with_service_account(**kwargs) or kopf.login_via_client(**kwargs)
+
+
+def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
+    @kopf.on.event(GROUP, VERSION, "planruns", registry=registry)
+    async def on_run(event: Any, **_: Any) -> None:
+        if _take(app, event):
+            app.reconciler.turns.add(key_of(event["object"]))
+
+    @kopf.on.event(GROUP, VERSION, "humanrequests", registry=registry)
+    async def on_request(event: Any, **_: Any) -> None:
+        request = event["object"]
+        if request.get("response") and (request.get("status") or {}).get("state", "Pending") == "Pending":
+            app.answers.seen_at.setdefault(request["metadata"]["uid"], time.monotonic())
+        if _take(app, event):
+            app.reconciler.turns.add(run_of(request))
+
+    @kopf.on.event(GROUP, VERSION, "plans", registry=registry)
+    async def on_plan(event: Any, **_: Any) -> None:
+        if _take(app, event):
+            key = key_of(event["object"])
+            app.plan_turns.add(key)
+            for run in app.reconciler.waiting_for_plan.pop(key, ()):
+                app.reconciler.turns.add(run)
+
+    @kopf.on.event(GROUP, VERSION, "agents", registry=registry)
+    @kopf.on.event(GROUP, VERSION, "catalogentries", registry=registry)
+    @kopf.on.event("", "v1", "namespaces", registry=registry)
+    async def on_other(event: Any, **_: Any) -> None:
+        _take(app, event)
+
+
+def _take(app: App, event: Any) -> bool:
+    item = dict(event["object"])
+    app.watchdog.seen(item)
+    if event["type"] == "DELETED":
+        app.cache.drop(item)
+        return True
+    return app.cache.put(item)
+
+
+def _register_expiry(registry: kopf.OperatorRegistry, app: App) -> None:
+    def is_timed(body: Any, **_: Any) -> bool:
+        return bool(body["spec"].get("expiresAt")) and is_open(body)
+
+    def seconds_left(body: Any, **_: Any) -> float:
+        left = parse_timestamp(body["spec"]["expiresAt"]) - datetime.now(UTC)
+        return max(left.total_seconds(), 0.0)
+
+    @kopf.timer(GROUP, VERSION, "humanrequests", when=is_timed, initial_delay=seconds_left, registry=registry)
+    async def on_deadline(body: Any, **_: Any) -> None:
+        app.reconciler.turns.add(run_of(body))
+
+    _without_finalizer(registry)
+
+
+def _without_finalizer(registry: kopf.OperatorRegistry) -> None:
+    """Let timers do without kopf's finalizer.
+
+    The decorator always asks for one; with it each question would cost a write, and a namespace could not be
+    deleted while the operator is away. A timer that fires for a question that is gone finds nothing to do.
+    """
+    spawning = registry._spawning
+    spawning._handlers = [dataclasses.replace(handler, requires_finalizer=False) for handler in spawning._handlers]

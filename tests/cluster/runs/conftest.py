@@ -1,0 +1,73 @@
+"""A control plane with the operator at work, and a namespace for each test."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from controlplane import ControlPlane
+from localcluster.background import operator_of
+from localcluster.operator import OperatorProcess
+from support.apiserver import Api, install
+from support.stage import Stage, eventually
+
+_numbers = itertools.count(1)
+AGENTS = ("rita", "release-reviewer")
+
+
+@pytest.fixture(scope="session")
+def operated() -> Iterator[Api]:
+    """A control plane with everything of ours installed."""
+    with ControlPlane.start() as plane:
+        yield install(plane)
+
+
+@pytest.fixture(scope="session")
+def operator_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the operators of the suite write."""
+    return tmp_path_factory.mktemp("operator") / "operator.log"
+
+
+@pytest.fixture(scope="session")
+def _shared_operator(operated: Api, operator_log: Path) -> Iterator[OperatorProcess]:
+    with operator_of(operated.cluster, operator_log) as process:
+        yield process
+
+
+@pytest.fixture
+def operator(_shared_operator: OperatorProcess) -> Iterator[OperatorProcess]:
+    """The operator, running. A test that kills it gets it started again for the next."""
+    if _shared_operator.process is None:
+        _shared_operator.start()
+    yield _shared_operator
+    if _shared_operator.process is None:
+        _shared_operator.start()
+
+
+@pytest.fixture
+def make_namespace(operated: Api) -> Callable[..., Stage]:
+    """Make a namespace with its people and agents."""
+
+    def make(**annotations: str) -> Stage:
+        name = f"stage-{next(_numbers)}"
+        admin = operated.admin(name)
+        metadata = {"name": name, "annotations": annotations}
+        admin.call("POST", "/api/v1/namespaces", {"metadata": metadata}).object()
+        for role, group in (("compozy-responder", "responders"), ("compozy-edit", "authors")):
+            bound = admin.kubectl("create", "rolebinding", role, f"--clusterrole={role}", f"--group={group}")
+            assert bound.returncode == 0, bound.stderr
+        for agent in AGENTS:
+            manifest = {"apiVersion": "compozy.dev/v1alpha1", "kind": "Agent", "metadata": {"name": agent}}
+            admin.create("agents", manifest).object()
+        stage = Stage(operated, name)
+        eventually(lambda: stage.person.call("GET", stage.person.path("humanrequests")).ok, "RBAC is in force")
+        return stage
+
+    return make
+
+
+@pytest.fixture
+def stage(operator: OperatorProcess, make_namespace: Callable[..., Stage]) -> Stage:
+    """A namespace with the operator at work in it."""
+    return make_namespace()
