@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 import sys
 
 import kopf
@@ -29,18 +28,12 @@ def main() -> None:
 
 
 async def serve(settings: Settings) -> None:
-    """Run the operator until SIGTERM or SIGINT."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signum, stop.set)
+    """Run the operator until SIGTERM or SIGINT, which kopf listens for."""
     async with ApiClient(await load_configuration()) as api, App(api, settings) as app:
         registry = kopf.OperatorRegistry()
         register(registry, app)
         log.info("watching; people can be asked: %s", settings.attendance == "Attended")
-        await kopf.operator(
-            registry=registry, settings=_kopf_settings(), standalone=True, clusterwide=True, stop_flag=stop
-        )
+        await kopf.operator(registry=registry, settings=_kopf_settings(), standalone=True, clusterwide=True)
 
 
 def _kopf_settings() -> kopf.OperatorSettings:

@@ -11,7 +11,7 @@ from compozy.engine.events import Event, RequestAnswered, RequestCanceled, Reque
 from compozy.engine.kinds import ENTER
 from compozy.engine.kinds.ask import answer_ask, close_ask
 from compozy.engine.outcomes import Canceled, Context, ExitFired, Failed, Outcome, Succeeded, Waiting
-from compozy.engine.state import Cell, RunState
+from compozy.engine.state import EXIT_FIRED, Cell, Exit, RunState
 from compozy.engine.times import timestamp
 from compozy.language.compiled import AskSpec, CompiledPlan, Node, NodeResult, RouteSpec, Scope
 from compozy.language.errors import LanguageError
@@ -125,11 +125,7 @@ class _Turn:
                 self.cells[node.id] = Cell("Waiting")
                 self.effects.append(outcome.effect)
             case ExitFired():
-                self.state = replace(self.state, exit=outcome.exit)
-                phase: Literal["Succeeded", "Failed"] = (
-                    "Succeeded" if outcome.exit.status == "success" else "Failed"
-                )
-                self._stop(phase, f"exit_{outcome.exit.status}", outcome.exit.message)
+                self._exit(node, outcome.exit)
             case Failed() | Canceled():
                 status: Literal["Failed", "Canceled"] = "Failed" if isinstance(outcome, Failed) else "Canceled"
                 cell = Cell(status, None, outcome.reason, outcome.message, None, self.now)
@@ -137,6 +133,12 @@ class _Turn:
                 label = "step" if self.plan.dialect.name == "steps" else "node"
                 where = f"plan failed at {label} {node.id} ({node.spec.kind})"
                 self._stop("Failed", outcome.reason, f"{where}: {outcome.message}")
+
+    def _exit(self, node: Node, fired: Exit) -> None:
+        phase: Literal["Succeeded", "Failed"] = "Succeeded" if fired.status == "success" else "Failed"
+        self.cells[node.id] = Cell(phase, None, EXIT_FIRED, fired.message, None, self.now)
+        self.state = replace(self.state, exit=fired)
+        self._stop(phase, f"exit_{fired.status}", fired.message)
 
     def _end(self, node_id: str, cell: Cell) -> None:
         self.cells[node_id] = cell

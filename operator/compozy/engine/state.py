@@ -8,6 +8,9 @@ CellStatus = Literal["Waiting", "Running", "Succeeded", "Failed", "Skipped", "Ca
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Canceled"]
 
 FINAL_STATUSES = frozenset({"Succeeded", "Failed", "Skipped", "Canceled"})
+EXIT_FIRED = "exit_fired"
+"""Reason of the gate that ended its run: it leaves no result."""
+
 FINAL_PHASES = frozenset({"Succeeded", "Failed", "Canceled"})
 
 
@@ -69,4 +72,4 @@ class RunState:
     @property
     def steps_executed(self) -> int:
         """How many results are stored: what succeeded, without the gate that ended the run."""
-        return sum(1 for cell in self.cells.values() if cell.status == "Succeeded")
+        return sum(1 for cell in self.cells.values() if cell.status == "Succeeded" and cell.reason != EXIT_FIRED)

@@ -28,6 +28,10 @@ def too_deep() -> RenderError:
     return RenderError(f"the value nests deeper than {MAX_DEPTH} levels; flatten it", code="value_too_deep")
 
 
+_PLAIN_NUMBERS = 1e21
+"""Below this, a float without a fraction is written as a whole number."""
+
+
 def json_equal(left: Json, right: Json, depth: int = 0) -> bool:
     """Compare as JSON: numbers by value (1 equals 1.0), never across types (1, "1" and true all differ).
 
@@ -61,6 +65,8 @@ def dump_json(value: Json, *, pretty: bool = False) -> str:
     same text before and after a restart. Raises `RenderError` for a value too deep or a number too long to
     print.
     """
+    if isinstance(value, float) and value.is_integer() and abs(value) < _PLAIN_NUMBERS:
+        value = int(value)  # storage does not keep the difference between 3.0 and 3 either
     try:
         return json.dumps(
             value,

@@ -62,6 +62,7 @@ def test_without_an_answer_the_default_is_used_and_the_gate_fires(event, reason)
         "reason": reason,
     }
     assert (state.exit.status, state.exit.step, state.exit.message) == ("success", "E1", "nobody answered")
+    assert (state.cells["E1"].status, state.cells["E1"].reason) == ("Succeeded", "exit_fired")
     assert state.steps_executed == 1
 
 

@@ -49,13 +49,14 @@ def compile_steps(
         problems.append(Problem("steps", "invalid_type", "must be a list with at least one step"))
         return None
     nodes: dict[str, Node] = {}
+    ids: set[str] = set()
     previous: tuple[str, ...] = ()
     for index, step in enumerate(steps):
-        node = _step(step, f"steps[{index}]", nodes, previous, problems)
+        node = _step(step, f"steps[{index}]", ids, previous, problems)
         if node is not None:
             nodes[node.id] = node
             previous = (node.id,)
-    output = _output(values.get("output"), nodes, problems)
+    output = _output(values.get("output"), ids, problems)
     if problems:
         return None
     return CompiledPlan(
@@ -69,8 +70,9 @@ def compile_steps(
 
 
 def _step(
-    step: Any, path: str, earlier: Mapping[str, Node], previous: tuple[str, ...], problems: list[Problem]
+    step: Any, path: str, earlier: set[str], previous: tuple[str, ...], problems: list[Problem]
 ) -> Node | None:
+    """Compile one step; its id joins the earlier ones even where the step itself cannot be right."""
     known, required = ("id", "tool_name", "input", "reasoning"), ("id", "tool_name", "input")
     values = read_keys(step, path, known, problems, required)
     step_id = _step_id(values.get("id"), f"{path}.id", earlier, problems)
@@ -82,12 +84,13 @@ def _step(
         return None
     if "input" not in values:
         return None
-    fields = Fields(step_id or path, f"{path}.input", frozenset(earlier) | {"input"}, problems)
+    known_roots = frozenset(earlier - {step_id} if step_id else earlier) | {"input"}
+    fields = Fields(step_id or path, f"{path}.input", known_roots, problems)
     spec = build(values["input"], fields)
     return None if spec is None or step_id is None else Node(step_id, spec, path, previous)
 
 
-def _step_id(value: Any, path: str, earlier: Mapping[str, Node], problems: list[Problem]) -> str | None:
+def _step_id(value: Any, path: str, earlier: set[str], problems: list[Problem]) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not _ID.fullmatch(value):
@@ -102,6 +105,7 @@ def _step_id(value: Any, path: str, earlier: Mapping[str, Node], problems: list[
         message = f"the id `{value}` is used twice; ids are unique"
         problems.append(Problem(path, "duplicate_step_id", message))
         return None
+    earlier.add(value)
     return value
 
 
@@ -109,7 +113,7 @@ def _unknown_tool(tool: Any) -> str:
     return f"there is no tool `{tool}`; known: {', '.join(sorted(_KINDS))}"
 
 
-def _output(value: Any, nodes: Mapping[str, Node], problems: list[Problem]) -> Renderable | None:
+def _output(value: Any, ids: set[str], problems: list[Problem]) -> Renderable | None:
     if value is None:
         return None
-    return Fields("output", "output", frozenset(nodes) | {"input"}, problems).template(value, "")
+    return Fields("output", "output", frozenset(ids) | {"input"}, problems).template(value, "")

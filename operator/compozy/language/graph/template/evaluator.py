@@ -86,7 +86,11 @@ class Evaluator:
             jump = self._walk(loop.body, element)
             if jump is not None and not jump.again:
                 break
-        return self._walk(loop.otherwise, dot) if empty else None
+        if not empty:
+            return None
+        # As in Go, `break` in the else of a range ends that range, and `continue` goes on with the one around it.
+        jump = self._walk(loop.otherwise, dot)
+        return jump if jump is not None and jump.again else None
 
     def _pipeline(self, pipeline: Pipeline, dot: Json) -> Json:
         value = self._value(pipeline, dot)

@@ -18,11 +18,11 @@ from compozy.language.graph.template.text_functions import (
     escape_html,
     escape_query,
     escaping,
-    quote_for_shell,
     write_joined,
     write_json,
     write_line,
     write_printf,
+    write_shell_word,
 )
 from compozy.language.values import Json
 
@@ -96,7 +96,7 @@ FUNCTIONS: Final[Mapping[str, BuiltIn]] = {
     "json": _text("json .value", 1, 1, write_json),
     "toJson": _text("toJson .value", 1, 1, write_json),
     "join": _text('join ", " .list', 2, 2, write_joined),
-    "shellQuote": _text("shellQuote .value", 1, 1, escaping(quote_for_shell)),
-    "html": _text("html .value", 1, None, escaping(escape_html)),
-    "urlquery": _text("urlquery .value", 1, None, escaping(escape_query)),
+    "shellQuote": _text("shellQuote .value", 1, 1, write_shell_word),
+    "html": _text("html .value", 1, 1, escaping(escape_html)),
+    "urlquery": _text("urlquery .value", 1, 1, escaping(escape_query)),
 }

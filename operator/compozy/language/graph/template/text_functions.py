@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 
 from compozy.language.budget import TextBuffer
 from compozy.language.errors import TemplateCallError
-from compozy.language.graph.template.formatting import write_all, write_value
+from compozy.language.graph.template.formatting import write_all, write_result, write_value
 from compozy.language.graph.template.printf import write_formatted
 from compozy.language.keys import type_name
 from compozy.language.values import Json, dump_json
@@ -54,20 +54,22 @@ def write_joined(buffer: TextBuffer, arguments: Sequence[Json]) -> None:
         write_value(buffer, element)
 
 
+def write_shell_word(buffer: TextBuffer, arguments: Sequence[Json]) -> None:
+    """Write a value, as `print` does, so that a POSIX shell takes it as one word whatever is in it."""
+    plain = buffer.branch()
+    write_all(plain, arguments)
+    buffer.write("'" + plain.text().replace("'", "'\"'\"'") + "'")
+
+
 def escaping(escape: Callable[[str], str]) -> Callable[[TextBuffer, Sequence[Json]], None]:
-    """Make the function that writes its arguments as `print` does, passed through `escape`."""
+    """Make the function that writes a value as an action does, passed through `escape`."""
 
     def write(buffer: TextBuffer, arguments: Sequence[Json]) -> None:
         plain = buffer.branch()
-        write_all(plain, arguments)
+        write_result(plain, arguments[0])
         buffer.write(escape(plain.text()))
 
     return write
-
-
-def quote_for_shell(text: str) -> str:
-    """Quote text so that a POSIX shell takes it as one word, whatever is in it."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def escape_html(text: str) -> str:

@@ -1,0 +1,96 @@
+"""A small API server of our own for tests of the client: it answers what a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+
+@dataclass
+class Call:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: list[tuple[str, str]]
+    body: Any
+
+
+@dataclass
+class Reply:
+    """What to answer: an object, or lines of a stream."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    lines: list[Any] | None = None
+
+
+@dataclass
+class Scripted:
+    """Answers each request with what `handler` returns, and remembers it."""
+
+    url: str
+    calls: list[Call] = field(default_factory=list)
+    handler: Callable[[Call], Reply] = lambda _call: Reply(404, {"kind": "Status", "message": "nothing here"})
+
+    def header(self, name: str, index: int = -1) -> list[str]:
+        """The values of a header of a request."""
+        return [value for key, value in self.calls[index].headers if key.lower() == name.lower()]
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    """The server. Set its `handler`."""
+    scripted = Scripted("")
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            parts = urlsplit(self.path)
+            length = int(self.headers.get("Content-Length") or 0)
+            raw = self.rfile.read(length)
+            query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+            call = Call(
+                self.command, parts.path, query, list(self.headers.items()), json.loads(raw) if raw else None
+            )
+            scripted.calls.append(call)
+            reply = scripted.handler(call)
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            if reply.lines is None:
+                data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                return
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for line in reply.lines:
+                data = json.dumps(line).encode() + b"\n"
+                self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                self.wfile.flush()
+            self.wfile.write(b"0\r\n\r\n")
+
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = answer  # noqa: N815 - the library's names
+
+        def log_message(self, *_: Any) -> None:
+            """Tests are quiet."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    scripted.url = f"http://127.0.0.1:{http.server_port}"
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
+    yield scripted
+    http.shutdown()
+    http.server_close()

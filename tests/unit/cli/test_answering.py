@@ -1,0 +1,382 @@
+"""Answering: what is said about an answer is true, whatever happens on the way."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compozy.cli import answering
+from compozy.cli.answering import TRIES, Answer, provenance, submit
+from compozy.cli.errors import CliError
+from compozy.cli.flags import Flags
+from compozy.cli.gathering import check_answer
+from compozy.cli.kube.client import Identity
+from compozy.cli.kube.errors import ApiError, Cause, UnreachableError
+from compozy.cli.kube.watch import Change
+from compozy.cli.session import Session
+
+pytestmark = pytest.mark.unit
+
+Object = dict[str, Any]
+YES = Answer("respond", {"channel": "beta"})
+
+
+class Server:
+    """One request and what surrounds it, kept as the API server keeps it: writes compare versions."""
+
+    def __init__(self, **spec: Any) -> None:
+        self.request: Object = {
+            "metadata": {"name": "q", "namespace": "team", "uid": "u", "resourceVersion": "1"},
+            "spec": {
+                "run": "rel",
+                "generation": 1,
+                "node": "E0",
+                "kind": "Ask",
+                "prompt": "?",
+                "expect": {
+                    "type": "object",
+                    "required": ["channel"],
+                    "properties": {
+                        "channel": {"enum": ["stable", "beta"]},
+                        "who": {"type": "string", "x-compozy-kind": "agent"},
+                    },
+                },
+                "decisions": ["respond", "decline"],
+                **spec,
+            },
+        }
+        self.objects: dict[tuple[str, str], Object] = {}
+        self.entries: list[Object] = []
+        self.before_write: list[Callable[[], None]] = []
+        self.after_write: list[Callable[[], None]] = []
+        self.writes = 0
+
+    def touch(self, **parts: Any) -> None:
+        """Somebody else writes."""
+        self.request |= parts
+        self.request["metadata"] = {
+            **self.request["metadata"],
+            "resourceVersion": str(int(self.request["metadata"]["resourceVersion"]) + 1),
+        }
+
+    def get(self, resource: Any, _namespace: str | None, name: str) -> Object:
+        if resource.kind == "HumanRequest":
+            return copy.deepcopy(self.request)
+        found = self.objects.get((resource.kind, name))
+        if found is None:
+            raise ApiError(404, "NotFound", f"no {name}")
+        if "forbidden" in found:
+            raise ApiError(403, "Forbidden", "not yours")
+        return found
+
+    def list(self, *_: Any, **__: Any) -> Any:
+        return type("Listed", (), {"items": self.entries})
+
+    def json_patch(self, _resource: Any, _namespace: str, _name: str, operations: Any) -> Object:
+        self.writes += 1
+        if self.before_write:
+            self.before_write.pop(0)()
+        version, response = (operation["value"] for operation in operations)
+        if version != self.request["metadata"]["resourceVersion"]:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        self.touch(response=response)
+        if self.after_write:
+            self.after_write.pop(0)()
+        return copy.deepcopy(self.request)
+
+
+class FakeSession(Session):
+    """A session of one user with the fake server."""
+
+    def __init__(self, server: Server, user: str = "alice", *groups: str) -> None:
+        super().__init__(Flags(), {})
+        self.__dict__ |= {"client": server, "identity": Identity(user, groups)}
+
+    namespace = "team"
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering.time, "sleep", lambda _seconds: None)
+
+
+def answer(server: Server, what: Answer = YES, user: str = "alice") -> Object:
+    return submit(FakeSession(server, user), copy.deepcopy(server.request), what, wait=False)
+
+
+def refused(server: Server, what: Answer = YES, user: str = "alice") -> CliError:
+    with pytest.raises(CliError) as caught:
+        answer(server, what, user)
+    return caught.value
+
+
+def recorded(by: str = "alice", **fields: Any) -> Object:
+    return {"decision": "respond", "payload": {"channel": "beta"}, "responder": by, **fields}
+
+
+def test_an_answer_is_written_on_the_version_that_was_read() -> None:
+    server = Server()
+    written = answer(server, Answer("respond", {"channel": "beta"}, "a note"))
+    assert written["response"] == recorded(note="a note")
+    assert server.writes == 1
+
+
+def test_a_decision_without_a_payload_sends_none() -> None:
+    server = Server()
+    assert answer(server, Answer("decline", {"left": "out"}))["response"] == {
+        "decision": "decline",
+        "responder": "alice",
+    }
+
+
+def test_a_change_that_decides_nothing_is_read_again() -> None:
+    server = Server()
+    server.before_write = [server.touch, server.touch]
+    assert answer(server)["response"]["responder"] == "alice"
+    assert server.writes == 3
+
+
+def test_endless_conflicts_end() -> None:
+    server = Server()
+    server.before_write = [server.touch] * 100
+    assert refused(server).code == "conflict"
+    assert server.writes == TRIES
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "code"),
+    [
+        ({"response": recorded("bob")}, "request_already_answered"),
+        ({"response": recorded("bob"), "status": {"state": "Answered"}}, "request_already_answered"),
+        ({"status": {"state": "Expired"}}, "request_expired"),
+        ({"status": {"state": "Canceled"}}, "request_canceled"),
+    ],
+)
+def test_a_lost_race_hears_who_won(meanwhile: Object, code: str) -> None:
+    server = Server()
+    server.before_write = [lambda: server.touch(**meanwhile)]
+    error = refused(server)
+    assert error.code == code
+    assert server.request.get("response", {}).get("responder") != "alice"
+    if code == "request_already_answered":
+        assert "by bob" in error.message
+        assert error.details == {"recorded_decision": "respond"}
+
+
+@pytest.mark.parametrize(
+    ("by", "what", "same"),
+    [
+        ("alice", YES, True),
+        ("alice", Answer("respond", {"channel": "beta"}, "another note"), True),
+        ("alice", Answer("respond", {"channel": "stable"}), False),
+        ("alice", Answer("decline"), False),
+        ("bob", YES, False),
+    ],
+)
+def test_only_the_same_answer_of_the_same_person_is_a_repetition(by: str, what: Answer, same: bool) -> None:
+    server = Server()
+    server.touch(response=recorded("alice"), status={"state": "Answered", "resolvedAt": "2026-01-01T00:00:00Z"})
+    if same:
+        assert answer(server, what, by)["response"] == recorded("alice")
+    else:
+        assert refused(server, what, by).code == "request_already_answered"
+    assert server.writes == 0
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_lost_acknowledgement_is_looked_up(arrived: bool) -> None:
+    server = Server()
+
+    def lose() -> None:
+        raise UnreachableError("cannot reach")
+
+    (server.after_write if arrived else server.before_write).append(lose)
+    if arrived:
+        assert answer(server)["response"] == recorded("alice")
+    else:
+        with pytest.raises(UnreachableError):
+            answer(server)
+    assert server.writes == 1
+
+
+def test_a_refusal_by_rule_is_decided_by_what_the_object_says() -> None:
+    """A webhook or a rule may refuse before our copy shows why."""
+    server = Server()
+
+    def refuse() -> None:
+        server.touch(response=recorded("bob"))
+        cause = Cause("FieldValueForbidden", "Forbidden: request_already_answered", "response")
+        raise ApiError(422, "Invalid", "response: Forbidden: request_already_answered", (cause,))
+
+    server.before_write = [refuse]
+    assert "by bob" in refused(server).message
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ApiError(403, "Forbidden", 'User "alice" cannot patch'), "respond_not_permitted"),
+        (ApiError(403, "Forbidden", "denied request: respond_self_denied: own run"), "respond_self_denied"),
+        (ApiError(422, "Invalid", "request_validation_failed: no"), "request_validation_failed"),
+        (ApiError(404, "NotFound", "gone"), "request_not_found"),
+        (ApiError(503, "ServiceUnavailable", "later"), "unreachable"),
+    ],
+)
+def test_other_refusals_end_it(error: ApiError, code: str) -> None:
+    server = Server()
+
+    def refuse() -> None:
+        raise error
+
+    server.before_write = [refuse]
+    assert refused(server).code == code
+    assert server.writes == 1
+
+
+@pytest.mark.parametrize(
+    ("payload", "code", "details"),
+    [
+        ({}, "request_validation_failed", ["channel"]),
+        ({"channel": "x"}, "request_validation_failed", ["channel"]),
+        (None, "request_validation_failed", ["payload"]),
+        ({"channel": "beta", "who": "nobody"}, "input_validation", ["who"]),
+        ({"channel": "beta", "who": "../x"}, "input_validation", ["who"]),
+    ],
+)
+def test_what_does_not_fit_is_not_sent(payload: Any, code: str, details: list[str]) -> None:
+    server = Server()
+    error = refused(server, Answer("respond", payload))
+    assert (error.code, list(error.details)) == (code, details)
+    assert server.writes == 0
+    if code == "input_validation":
+        assert (error.extra["origin"], error.extra["field"]) == ("response", "who")
+
+
+@pytest.mark.parametrize("found", [{}, {"forbidden": True}])
+def test_an_entity_that_is_there_or_that_we_may_not_read(found: Object) -> None:
+    """What we may not read is left to the operator."""
+    server = Server()
+    server.objects["Agent", "ann"] = found
+    assert answer(server, Answer("respond", {"channel": "beta", "who": "ann"}))["response"]
+
+
+def test_entries_of_the_catalog_go_by_kind_and_name() -> None:
+    expect = {"type": "object", "properties": {"key": {"type": "string", "x-compozy-kind": "secret"}}}
+    server = Server(expect=expect)
+    server.entries = [
+        {"metadata": {"name": "a"}, "spec": {"kind": "secret", "name": "vault/a"}},
+        {"metadata": {"name": "b"}, "spec": {"kind": "skill"}},
+        {"metadata": {"name": "c"}, "spec": {"kind": "secret"}},
+    ]
+    session = FakeSession(server)
+    for name, there in (("vault/a", True), ("c", True), ("a", False), ("b", False)):
+        response = {"decision": "respond", "responder": "alice", "payload": {"key": name}}
+        if there:
+            check_answer(session, server.request, response)
+        else:
+            with pytest.raises(CliError, match="key"):
+                check_answer(session, server.request, response)
+
+
+BOT = "system:serviceaccount:team:bot"
+
+
+def run_object(starter: str | None, parent: str | None = None) -> Object:
+    owner = [{"kind": "PlanRun", "apiVersion": "compozy.dev/v1alpha1", "name": parent}] if parent else []
+    return {"metadata": {"ownerReferences": owner}, "spec": {"startedBy": starter}}
+
+
+@pytest.mark.parametrize(
+    ("agents", "runs", "code"),
+    [
+        ("deny", {"rel": run_object("ann")}, "respond_not_permitted"),
+        ("allow", {"rel": run_object("ann")}, None),
+        ("allow", {"rel": run_object(BOT)}, "respond_self_denied"),
+        ("allow", {"rel": run_object("ann", "top"), "top": run_object(BOT)}, "respond_self_denied"),
+        ("allow", {"rel": run_object("ann", "top"), "top": run_object("ann")}, None),
+        ("allow", {"rel": run_object("ann", "gone")}, "respond_self_denied"),
+        ("allow", {"rel": run_object(None)}, "respond_self_denied"),
+        ("allow", {}, "respond_self_denied"),
+        ("allow", {"rel": run_object("ann", "rel")}, "respond_self_denied"),
+    ],
+)
+def test_an_agent_never_answers_its_own_run(agents: str, runs: dict[str, Object], code: str | None) -> None:
+    server = Server(responders={"agents": agents})
+    server.objects = {("PlanRun", name): run for name, run in runs.items()}
+    if code is None:
+        assert answer(server, YES, BOT)["response"]["responder"] == BOT
+    else:
+        assert refused(server, YES, BOT).code == code
+
+
+@pytest.fixture
+def changes(monkeypatch: pytest.MonkeyPatch) -> list[Change]:
+    """What the watch after a write tells."""
+    told: list[Change] = []
+    monkeypatch.setattr(answering, "watch", lambda *_, **__: iter(told))
+    return told
+
+
+def waited(server: Server) -> Object:
+    return submit(FakeSession(server), copy.deepcopy(server.request), YES)
+
+
+def later(server: Server, deleted: bool = False, **parts: Any) -> Change:
+    return Change(deleted, {**server.request, "response": recorded(), **parts})
+
+
+def test_it_waits_until_the_operator_has_accepted(changes: list[Change]) -> None:
+    server = Server()
+    changes += [later(server), later(server, status={"state": "Answered", "resolvedAt": "t"})]
+    after = waited(server)
+    assert after["status"]["state"] == "Answered"
+    assert provenance(after) == {"responder": "alice", "answeredAt": "t"}
+
+
+def test_without_an_operator_the_answer_is_recorded_all_the_same(changes: list[Change]) -> None:
+    assert changes == []
+    assert waited(Server())["response"] == recorded()
+
+
+def rejection(by: str, code: str = "request_validation_failed", **fields: str) -> Object:
+    return {"state": "Pending", "lastRejection": {"code": code, "by": by, "fields": fields, "at": "t"}}
+
+
+@pytest.mark.parametrize(
+    ("parts", "code", "exit_code"),
+    [
+        ({"response": None, "status": rejection("alice", channel="no")}, "request_validation_failed", 78),
+        ({"response": None, "status": rejection("alice", "input_validation", who="no")}, "input_validation", 78),
+        ({"response": None, "status": rejection("alice", "respond_self_denied")}, "respond_self_denied", 77),
+        ({"response": recorded("bob"), "status": rejection("alice")}, "request_validation_failed", 78),
+        ({"response": recorded("bob"), "status": rejection("eve")}, "request_already_answered", 65),
+        ({"response": None, "status": {"state": "Expired"}}, "request_expired", 69),
+        ({"response": None, "status": {"state": "Pending"}}, "conflict", 65),
+        ({"deleted": True}, "request_canceled", 69),
+    ],
+)
+def test_an_answer_that_was_handed_back_is_an_error(
+    changes: list[Change], parts: Object, code: str, exit_code: int
+) -> None:
+    server = Server()
+    changes.append(later(server, **parts))
+    with pytest.raises(CliError) as caught:
+        waited(server)
+    assert (caught.value.code, caught.value.exit_code) == (code, exit_code)
+    if code == "input_validation":
+        assert (caught.value.extra, caught.value.details) == (
+            {"origin": "response", "field": "who"},
+            {"who": "no"},
+        )
+
+
+def test_when_it_was_written_is_known_before_it_is_accepted() -> None:
+    managed = [
+        {"fieldsV1": {"f:spec": {}}, "time": "early"},
+        {"fieldsV1": {"f:response": {}}, "time": "then"},
+    ]
+    request = {"metadata": {"managedFields": managed}, "response": recorded()}
+    assert provenance(request) == {"responder": "alice", "answeredAt": "then"}

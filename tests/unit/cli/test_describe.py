@@ -1,0 +1,233 @@
+"""A run as a tree, a question in full, a preview of it, and what a run delivers."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from compozy.cli.flags import Flags
+from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_CHARACTERS, preview
+from compozy.cli.question import question_lines
+from compozy.cli.result import deliver, envelope
+from compozy.cli.runtree import steps_in_order, tree_lines, tree_of
+from compozy.cli.session import Session
+
+pytestmark = pytest.mark.unit
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def question(name: str, node: str, item: int | None = None, **fields: Any) -> dict[str, Any]:
+    spec = {
+        "run": "rel",
+        "generation": 1,
+        "node": node,
+        "kind": "Ask",
+        "prompt": f"About {name}?",
+        "expect": {
+            "type": "object",
+            "required": ["channel"],
+            "properties": {
+                "channel": {"enum": ["stable", "beta"], "description": "Release channel"},
+                "reviewer": {"type": "string", "x-compozy-kind": "agent", "default": "ann"},
+                "nested": {"type": "object", "properties": {"sure": {"type": "boolean"}}},
+            },
+        },
+        "decisions": ["respond", "decline", "unavailable"],
+        "responders": {"agents": "deny", "initiator": "allow"},
+        **fields.pop("spec", {}),
+    }
+    if item is not None:
+        spec["item"] = item
+    return {
+        "apiVersion": "compozy.dev/v1alpha1",
+        "kind": "HumanRequest",
+        "metadata": {
+            "name": name,
+            "namespace": "team",
+            "uid": name,
+            "creationTimestamp": "2026-05-01T11:50:00Z",
+            "managedFields": [{}],
+        },
+        "spec": spec,
+        **fields,
+    }
+
+
+def test_a_tree_says_what_waits_for_whom_since_when() -> None:
+    run = {
+        "status": {
+            "nodes": {
+                "E0": {"status": "Succeeded", "output": {"a": 1}, "completedAt": "2026-05-01T11:58:00Z"},
+                "E10": {"status": "Pending"},
+                "E2": {"status": "Failed", "reason": "ask_declined", "message": "nobody\nwanted"},
+            }
+        }
+    }
+    asked = [
+        question("q1", "E1/do", 1, spec={"expiresAt": "2026-05-01T13:00:00Z"}),
+        question(
+            "q0",
+            "E1/do",
+            0,
+            status={"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"},
+            response={"responder": "bob"},
+        ),
+        question("q2", "E1/do", 2, spec={"responders": {"users": ["ann"], "groups": ["ops"], "agents": "allow"}}),
+        question("q3", "E1/do", 3, response={"responder": "bob"}),
+    ]
+    tree = tree_of(["E0", "E1"], run, asked)
+    assert list(tree_lines(tree, NOW)) == [
+        '├─ ✓ E0  Succeeded  2m ago  {"a": 1}',
+        "├─ · E1  Pending",
+        "│  └─ ? do  Waiting",
+        "│     ├─ item 0  “About q0?”  humanrequest/q0  answered by bob 60s ago",
+        "│     ├─ item 1  “About q1?”  humanrequest/q1  waits for somebody since 10m, expires in 60m",
+        "│     ├─ item 2  “About q2?”  humanrequest/q2  waits for ann or group ops or agents since 10m",
+        "│     └─ item 3  “About q3?”  humanrequest/q3  answered by bob, not yet taken up",
+        "├─ ✗ E2  Failed  (ask_declined)  nobody wanted",
+        "└─ · E10  Pending",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "ids"),
+    [
+        ({"steps": [{"id": "b"}, {"id": "a"}, "broken"]}, ["b", "a"]),
+        ({"graph": {"nodes": [{"id": "z"}]}}, ["z"]),
+        ({}, []),
+        (None, []),
+    ],
+)
+def test_steps_keep_the_order_of_their_author(spec: Any, ids: list[str]) -> None:
+    assert steps_in_order(spec) == ids
+
+
+def test_a_question_in_full() -> None:
+    asked = question(
+        "q1",
+        "E1/do",
+        4,
+        spec={
+            "prompt": "First line\nsecond \x1b[2Jline",
+            "context": {"release": "1.4.0"},
+            "expiresAt": "2026-05-03T12:00:00Z",
+            "responders": {"agents": "allow", "users": ["ann"], "groups": ["ops"], "initiator": "deny"},
+        },
+    )
+    assert question_lines(asked, NOW, 80) == [
+        "humanrequest/q1  Pending",
+        "",
+        "  First line",
+        "  second \\x1b[2Jline",
+        "",
+        "Asked by:    rel/E1/do, generation 1, item 4",
+        "Opened:      2026-05-01T11:50:00Z (10m ago)",
+        "Expires:     2026-05-03T12:00:00Z (in 2d)",
+        "Decisions:   respond, decline",
+        "Answered by: user ann, group ops; agents too, not whoever started the run",
+        "",
+        "Context:",
+        "  {",
+        '    "release": "1.4.0"',
+        "  }",
+        "",
+        "Fields:",
+        "  channel — Release channel [stable | beta]",
+        '  reviewer [agent name, default "ann", optional]',
+        "  nested.sure [y/n, optional]",
+        "",
+        "Answer: kubectl compozy respond q1 -n team",
+    ]
+
+
+def test_an_answered_question_shows_its_answer() -> None:
+    asked = question(
+        "q1",
+        "E0",
+        response={"decision": "respond", "responder": "bob", "payload": {"channel": "beta"}, "note": "ok"},
+        status={"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"},
+    )
+    lines = question_lines(asked, NOW, None)
+    assert "Answer:      respond by bob, 2026-05-01T11:59:00Z (60s ago)" in lines
+    assert lines[-5:] == ["", "Payload:", "  {", '    "channel": "beta"', "  }"]
+    assert "Note:        ok" in lines
+
+
+def test_an_answer_that_was_handed_back_says_why() -> None:
+    rejection = {"code": "request_validation_failed", "by": "bob", "fields": {"channel": "is required"}, "at": "t"}
+    asked = question("q1", "E0", status={"state": "Pending", "lastRejection": rejection})
+    told = "Handed back: request_validation_failed, answer of bob. channel: is required"
+    assert told in question_lines(asked, NOW, None)
+
+
+def test_a_request_without_a_status_has_just_opened() -> None:
+    assert question_lines(question("q1", "E0"), NOW, None)[0] == "humanrequest/q1  Pending"
+    assert preview(question("q1", "E0"))["status"] == {"state": "Pending"}
+
+
+def test_a_preview_is_bounded_and_keeps_the_answer_to_itself() -> None:
+    shown = preview(
+        question(
+            "q1",
+            "E0",
+            spec={"prompt": "x" * 20_000, "context": {"log": "y" * 100_000}},
+            response={"decision": "respond", "responder": "bob", "payload": {"secret": 1}, "note": "n"},
+        )
+    )
+    assert len(shown["spec"]["prompt"]) == PROMPT_CHARACTERS
+    assert shown["spec"]["prompt"].endswith("…")
+    assert shown["spec"]["context"] == {"truncated": 100_010}
+    assert shown["response"] == {"decision": "respond", "responder": "bob"}
+    assert "managedFields" not in shown["metadata"]
+    assert len(json.dumps(shown)) < PROMPT_CHARACTERS + 2 * VALUE_CHARACTERS
+
+
+def finished(phase: str, **status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "rel-1"}, "status": {"phase": phase, "stepsExecuted": 3, **status}}
+
+
+FAILED = {"conditions": [{"type": "Succeeded", "status": "False", "message": "plan failed at step E0"}]}
+
+
+@pytest.mark.parametrize(
+    ("run", "code", "out", "err"),
+    [
+        (finished("Succeeded", output={"a": 1}), 0, '{\n  "a": 1\n}\n', ""),
+        (finished("Succeeded"), 0, "", "✓ done, 3 steps\n"),
+        (
+            finished("Succeeded", exit={"status": "success", "message": "early", "output": {"b": 2}}),
+            0,
+            '{\n  "b": 2\n}\n',
+            "✓ early\n",
+        ),
+        (finished("Failed", exit={"status": "error", "message": "no\nway"}), 4, "", "✗ no way\n"),
+        (finished("Failed", **FAILED), 1, "", "error: run rel-1 failed: plan failed at step E0\n"),
+        (finished("Canceled"), 1, "", "error: run rel-1 canceled\n"),
+    ],
+)
+def test_what_a_run_delivers(
+    capsys: pytest.CaptureFixture[str], run: dict[str, Any], code: int, out: str, err: str
+) -> None:
+    assert deliver(Session(Flags(), {}), run, "rel") == code
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == (out, err)
+
+
+def test_the_envelope() -> None:
+    exit_fired = {"status": "success", "message": "m", "step": "E1"}
+    run = finished("Succeeded", output=[1], exit=exit_fired, nodes={"E0": {"status": "Succeeded"}})
+    assert envelope(run, "rel") == {
+        "run": "rel-1",
+        "phase": "Succeeded",
+        "plan": "rel",
+        "output": [1],
+        "answer": None,
+        "exit": exit_fired,
+        "steps_executed": 3,
+        "nodes": {"E0": {"status": "Succeeded"}},
+        "usage": None,
+    }

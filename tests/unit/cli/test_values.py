@@ -1,0 +1,113 @@
+"""Values on the command line."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compozy.cli.asking import payload_of_flags
+from compozy.cli.errors import CliError
+from compozy.cli.values import parse_value, read_inputs, read_json, set_path
+
+pytestmark = pytest.mark.unit
+
+
+def test_json_from_three_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "value.json"
+    file.write_text('{"b": 2}')
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"c": 3}'))
+    assert read_json("--payload", '{"a": 1}') == {"a": 1}
+    assert read_json("--payload", f"@{file}") == {"b": 2}
+    assert read_json("--payload", "-") == {"c": 3}
+
+
+@pytest.mark.parametrize("text", ["{", "", "NaN", "[Infinity]", "@/not/there", "[" * 100_000])
+def test_what_is_not_json_is_bad_input(text: str) -> None:
+    with pytest.raises(CliError) as caught:
+        read_json("--payload", text)
+    assert caught.value.code == "bad_input"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("true", True),
+        ('"3"', "3"),
+        ("beta", "beta"),
+        ("", ""),
+        ("[1]", [1]),
+        ("NaN", "NaN"),
+        ("1.0.0", "1.0.0"),
+    ],
+)
+def test_a_value_is_json_where_it_can_be(text: str, value: Any) -> None:
+    assert parse_value(text) == value
+
+
+def test_single_inputs_override_the_document() -> None:
+    assert read_inputs('{"a": 1, "b": {"c": 2}}', ["a=2", "d=x=y"]) == {"a": 2, "b": {"c": 2}, "d": "x=y"}
+    assert read_inputs(None, []) == {}
+
+
+@pytest.mark.parametrize(("document", "pairs"), [("[1]", []), (None, ["a"]), (None, ["=1"])])
+def test_inputs_that_cannot_be(document: str | None, pairs: list[str]) -> None:
+    with pytest.raises(CliError) as caught:
+        read_inputs(document, pairs)
+    assert caught.value.code == "bad_input"
+
+
+def test_a_dotted_path_makes_objects() -> None:
+    target: dict[str, Any] = {"a": {"b": 1}}
+    set_path(target, "a.c.d", 2)
+    assert target == {"a": {"b": 1, "c": {"d": 2}}}
+    with pytest.raises(CliError):
+        set_path(target, "a.b.c", 3)
+
+
+REQUEST = {
+    "spec": {
+        "kind": "Ask",
+        "decisions": ["respond"],
+        "expect": {
+            "type": "object",
+            "properties": {
+                "version": {"type": "string"},
+                "count": {"type": "integer"},
+                "sure": {"type": "boolean"},
+                "channel": {"enum": ["stable", "beta"]},
+                "assignment": {"type": "object", "properties": {"reviewer": {"type": "string"}}},
+            },
+        },
+    }
+}
+
+
+def test_set_follows_the_type_of_the_field() -> None:
+    pairs = ["version=3", "count=3", "sure=YES", "channel=Beta", "assignment.reviewer=7", "more=[1]"]
+    assert payload_of_flags(REQUEST, "respond", '{"count": 1, "kept": null}', pairs) == {
+        "version": "3",
+        "count": 3,
+        "sure": True,
+        "channel": "beta",
+        "assignment": {"reviewer": "7"},
+        "more": [1],
+        "kept": None,
+    }
+
+
+@pytest.mark.parametrize("pair", ["count=many", "sure=perhaps", "channel=nightly"])
+def test_set_with_a_value_that_is_none_of_the_field(pair: str) -> None:
+    with pytest.raises(CliError) as caught:
+        payload_of_flags(REQUEST, "respond", None, [pair])
+    assert caught.value.code == "request_validation_failed"
+    assert list(caught.value.details) == [pair.split("=")[0]]
+
+
+def test_a_payload_need_not_be_an_object() -> None:
+    assert payload_of_flags(REQUEST, "respond", "3", []) == 3
+    with pytest.raises(CliError, match="needs a payload that is an object"):
+        payload_of_flags(REQUEST, "respond", "3", ["a=1"])
