@@ -12,6 +12,9 @@ run: .venv/ready ## Both example plans on a real API server: asks in this termin
 test: check .venv/ready ## Everything that CI runs
 	@$(BIN)/pytest
 
+try: .venv/ready ## The same engine in this process, without a cluster
+	@$(BIN)/kubectl-compozy run --local -f examples/release.yaml --input version=1.4.0
+
 check: .venv/ready ## Format, lint, types, layers, generated files
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .

@@ -147,7 +147,7 @@ def test_detached_it_returns_at_once_and_people_can_be_asked(desk: Desk, plan: s
 
 
 @pytest.mark.parametrize(
-    ("words", "told"), [([], "version: is required"), (["--input", "version=1"], "version: must be")]
+    ("words", "told"), [([], "version: is required"), (["--inputs", '{"version": 1}'], "version: must be")]
 )
 def test_inputs_that_do_not_fit_create_nothing(desk: Desk, plan: str, words: list[str], told: str) -> None:
     done = desk.call("run", "-f", plan, *words)

@@ -53,6 +53,14 @@ def test_single_inputs_override_the_document() -> None:
     assert read_inputs(None, []) == {}
 
 
+def test_a_single_input_is_text_where_the_plan_wants_text() -> None:
+    schema = {"properties": {"version": {"type": "string"}, "count": {"type": "integer"}, "any": {}}}
+    pairs = ["version=2", "count=2", "any=2", "other=2"]
+    assert read_inputs(None, pairs, schema) == {"version": "2", "count": 2, "any": 2, "other": 2}
+    assert read_inputs(None, ['version="2"'], schema) == {"version": "2"}
+    assert read_inputs('{"version": 2}', [], schema) == {"version": 2}
+
+
 @pytest.mark.parametrize(("document", "pairs"), [("[1]", []), (None, ["a"]), (None, ["=1"])])
 def test_inputs_that_cannot_be(document: str | None, pairs: list[str]) -> None:
     with pytest.raises(CliError) as caught:

@@ -7,7 +7,7 @@ Standard CEL over the variables of a run. Bounds, because conditions of many aut
 - macros may feed or contain one another `MAX_LOOPS` deep, and `+` may join texts or lists `MAX_JOINS` times, so
   that results cannot double again and again;
 - what is evaluated over is measured first: data read inside a macro counts once for every iteration it may be
-  read in, and more than `MAX_COST` values and characters are refused.
+  read in, and more than `MAX_COST` is refused.
 
 Only the data that a condition names is handed to the library, so a big output elsewhere costs nothing.
 """
@@ -15,7 +15,7 @@ Only the data that a condition names is handed to the library, so a big output e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NoReturn
@@ -34,10 +34,10 @@ MAX_LENGTH: Final = 2048
 """The longest condition, in characters."""
 
 MAX_COST: Final = 20_000_000
-"""How many values and characters one evaluation may read, repetitions counted."""
+"""How much one evaluation may read, repetitions counted; about half a second of work."""
 
 MAX_REPEATED_JOIN_SIZE: Final = 64 * 1024
-"""How much data a condition may read when a macro joins texts or lists."""
+"""How many values and characters a condition may read when a macro joins texts or lists."""
 
 MAX_ITERATIONS: Final = 10_000
 """The iterations after which the library stops an evaluation."""
@@ -46,6 +46,7 @@ MAPS: Final = ("inputs", "nodes", "trigger", "event", "previous", "best", "progr
 """The variables that are objects."""
 
 _ERROR: Final = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
+_UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)'")
 _SHOWN_SOURCE: Final = 80
 _LOST_PATHS: Final = ("NOT_FOUND: Key not found", "INVALID_ARGUMENT: Applying SELECT", "UNKNOWN: No value with")
 """How the library's messages begin when a path leads nowhere."""
@@ -94,7 +95,7 @@ class Condition:
             self._fail(str(error))
         if data.cost(self._analysis.reads, MAX_ITERATIONS) > MAX_COST:
             self._fail("too much data is read inside a macro; compare less of it")
-        if self._analysis.joins_repeatedly and data.size > MAX_REPEATED_JOIN_SIZE:
+        if self._analysis.joins_repeatedly and data.count + data.characters > MAX_REPEATED_JOIN_SIZE:
             self._fail("too much data for an addition inside a macro; compare less of it")
         return data
 
@@ -130,15 +131,15 @@ def compile_condition(text: str, aliases: Iterable[str] = ()) -> Condition:
     if len(text) > MAX_LENGTH:
         raise ConditionSyntaxError(f"the condition is longer than {MAX_LENGTH} characters", text, MAX_LENGTH)
     names = tuple(sorted(set(aliases)))
+    variables = {*MAPS, "item", "index", "generation", *names}
     try:
         program = _environment(names).compile(text)
     except RuntimeError as error:
-        raise _syntax_error(text, str(error)) from error
+        raise _syntax_error(text, str(error), variables) from error
     kind = program.return_type().name()
     if kind not in ("BOOL", "DYN"):
         message = f"the condition is of type {kind.lower()}, not a boolean; compare it with something"
         raise ConditionSyntaxError(message, text, 0, code="condition_not_bool")
-    variables = {*MAPS, "item", "index", "generation", *names}
     analysis = analyze(read_checked(program.serialize()), variables, text)
     return Condition(text, program, analysis, analysis.sources())
 
@@ -152,14 +153,20 @@ def _environment(aliases: tuple[str, ...]) -> Any:
     return cel.NewEnv(variables=variables)
 
 
-def _syntax_error(text: str, message: str) -> ConditionSyntaxError:
+def _syntax_error(text: str, message: str, variables: Set[str]) -> ConditionSyntaxError:
     """Turn the library's message, which lists errors with their lines and columns, into one error of ours."""
     errors = _ERROR.findall(message)
     if not errors:
-        short = message.partition("\n")[0]
-        return ConditionSyntaxError(short, text, 0)
+        return ConditionSyntaxError(message.partition(" [")[0], text, 0)
     line, column, first = errors[0]
     lines = text.split("\n")
     offset = sum(len(before) + 1 for before in lines[: max(int(line), 1) - 1]) + max(int(column), 1) - 1
+    first = first.partition(" (in container")[0]
+    undeclared = _UNDECLARED.fullmatch(first)
+    if undeclared:
+        # The library points at the last dot of a path or at the parenthesis of a call.
+        start = text.rfind(undeclared[1], 0, offset + len(undeclared[1]))
+        offset = start if start >= 0 else offset
+        first = f"{undeclared[1]} is not declared; the variables are {', '.join(sorted(variables))}"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return ConditionSyntaxError(first.removesuffix(" (in container '')") + more, text, offset)
+    return ConditionSyntaxError(first + more, text, offset)

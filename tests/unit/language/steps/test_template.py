@@ -85,7 +85,10 @@ def test_a_spliced_value_is_the_value_itself():
         ("{{#E0.values}}{{id}}{{^@last}}, {{/@last}}{{/E0.values}}", "1, 2"),
         ("{{#E0.values}}{{@index}}{{#@first}}!{{/@first}} {{/E0.values}}", "0! 1 "),
         ("{{#E0.values}}[{{#labels}}{{@index}}{{/labels}}]{{/E0.values}}", "[01][]"),
-        ("{{#E0.values}}{{#owner}}{{name}} owns {{id}}{{/owner}}{{^owner}}nobody{{/owner}} {{/E0.values}}", "Ada owns 1 nobody "),
+        (
+            "{{#E0.values}}{{#owner}}{{name}} owns {{id}}{{/owner}}{{^owner}}nobody{{/owner}} {{/E0.values}}",
+            "Ada owns 1 nobody ",
+        ),
         ("{{#E0.values}}{{missing}}.{{/E0.values}}", ".."),
         ("{{#E0.values}}{{input.max}} {{/E0.values}}", "50 50 "),
         ("{{#input.words}}{{length}} {{/input.words}}", "3 5 "),
@@ -106,7 +109,9 @@ def test_everything_else_is_text(template, text):
     assert parse(template).render_text(SCOPE) == text
 
 
-@pytest.mark.parametrize(("template", "text"), [("{{input.max}}", "50"), ("{{input.none}}", ""), ("{{input.go}}", "true")])
+@pytest.mark.parametrize(
+    ("template", "text"), [("{{input.max}}", "50"), ("{{input.none}}", ""), ("{{input.go}}", "true")]
+)
 def test_text_can_be_asked_for(template, text):
     assert parse(template).render_text(SCOPE) == text
 
@@ -116,7 +121,12 @@ def test_text_can_be_asked_for(template, text):
     [
         ("{{E7.x}}", MissingStepError, "missing_step", "E7 is not in scope; available: E0, input, title"),
         ("a{{#E7}}{{/E7}}", MissingStepError, "missing_step", "E7 is not in scope"),
-        ("{{E0.values.0.idd}}", BadPathError, "bad_path", "E0.values.0 has no key idd; available: id, labels, owner, title"),
+        (
+            "{{E0.values.0.idd}}",
+            BadPathError,
+            "bad_path",
+            "E0.values.0 has no key idd; available: id, labels, owner, title",
+        ),
         ("{{input.team.name}}", BadPathError, "bad_path", "input.team is text and has no keys"),
         ("{{input.max.0}}", BadPathError, "bad_path", "input.max is a number, not a list"),
         ("{{E0.0}}", BadPathError, "bad_path", "E0 is an object, not a list"),
@@ -127,7 +137,12 @@ def test_text_can_be_asked_for(template, text):
         ("{{input.none.x}}", EmptyDataError, "empty_data", "input.none.x: input.none is null"),
         ("{{input.none.0}}", EmptyDataError, "empty_data", "input.none is null"),
         ("a{{#input.go}}{{nope}}{{/input.go}}", MissingStepError, "missing_step", "nope is not in scope"),
-        ("a{{#input.go}}{{@index}}{{/input.go}}", LoopVariableError, "template_syntax", "inside a section over a list"),
+        (
+            "a{{#input.go}}{{@index}}{{/input.go}}",
+            LoopVariableError,
+            "template_syntax",
+            "inside a section over a list",
+        ),
     ],
 )
 def test_what_cannot_be_rendered_says_why(template, error, code, message):
@@ -200,7 +215,9 @@ def test_loops_that_multiply_are_stopped():
 
 def test_text_that_grows_too_long_is_stopped():
     with pytest.raises(LimitError):
-        parse("{{#input.many}}{{input.text}}{{/input.many}}.").render({"input": {"many": [1] * 100, "text": "x" * 20_000}})
+        parse("{{#input.many}}{{input.text}}{{/input.many}}.").render(
+            {"input": {"many": [1] * 100, "text": "x" * 20_000}}
+        )
 
 
 def test_values_are_rendered_inside_out_and_keys_are_left_alone():

@@ -13,7 +13,27 @@ from support.language_strategies import json_values, names
 pytestmark = pytest.mark.unit
 
 pieces = st.sampled_from(
-    ["{{", "}}", "#", "^", "/", "@index", "@last", "a", "b", "input", ".", "0", "length", " ", "{{a}}", "{{#a}}", "{{/a}}", "{{^b}}", "{{/b}}"]
+    [
+        "{{",
+        "}}",
+        "#",
+        "^",
+        "/",
+        "@index",
+        "@last",
+        "a",
+        "b",
+        "input",
+        ".",
+        "0",
+        "length",
+        " ",
+        "{{a}}",
+        "{{#a}}",
+        "{{/a}}",
+        "{{^b}}",
+        "{{/b}}",
+    ]
 )
 templates = st.text(max_size=40) | st.lists(pieces, max_size=20).map("".join)
 scopes = st.dictionaries(st.sampled_from(["a", "b", "input", "E0"]), json_values, max_size=4)

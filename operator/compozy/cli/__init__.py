@@ -1,0 +1,1 @@
+"""The kubectl plugin: one file per command in `commands`, everything they share beside it."""

@@ -1,0 +1,180 @@
+"""Gives an answer: decides on what was read, writes it on that very version, waits until it is accepted.
+
+The API server lets one answer through and refuses the rest, whoever wrote them. Here we make sure that what
+we say about it is true: a lost race is read again and decided again, a write whose acknowledgement was lost
+is looked up, and a repetition by the same person is the recorded answer.
+"""
+
+import random
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from compozy.cli.errors import CliError
+from compozy.cli.failures import of_refused_response
+from compozy.cli.find import get_question
+from compozy.cli.gathering import check_answer, refusal
+from compozy.cli.kube.client import Object, ObjectList
+from compozy.cli.kube.errors import ApiError, UnreachableError
+from compozy.cli.kube.resources import HUMAN_REQUESTS
+from compozy.cli.kube.watch import watch
+from compozy.cli.session import Session
+from compozy.requests.closing import state_of
+from compozy.requests.respond import same_answer
+
+TRIES = 8
+"""How often a write is decided again after somebody else changed the request."""
+
+WAIT_SECONDS = 10.0
+"""How long to wait for the operator to accept an answer."""
+
+_LATE = ("request_already_answered", "request_expired", "request_canceled")
+_WITHOUT_PAYLOAD = ("approve", "reject", "decline", "unavailable")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person decided."""
+
+    decision: str
+    payload: Any = None
+    note: str | None = None
+
+    def as_response(self, responder: str) -> Object:
+        """The `response` of the request."""
+        response: Object = {"decision": self.decision, "responder": responder}
+        if self.decision not in _WITHOUT_PAYLOAD:
+            response["payload"] = self.payload
+        if self.note is not None:
+            response["note"] = self.note
+        return response
+
+
+def submit(session: Session, request: Object, answer: Answer, *, wait: bool = True) -> Object:
+    """Answers a question and returns it as it is afterwards.
+
+    With `wait`, until the operator has accepted the answer or handed it back, at most ten seconds.
+    Raises CliError: see the codes of `respond`.
+    """
+    written = _write(session, request, answer)
+    return _accepted(session, written) if wait and state_of(written) == "Pending" else written
+
+
+def _write(session: Session, request: Object, answer: Answer) -> Object:
+    name = request["metadata"]["name"]
+    response = answer.as_response(session.identity.username)
+    for attempt in range(TRIES):
+        if same_answer(request, response):
+            return request
+        raise_if_resolved(request)
+        check_answer(session, request, response)
+        try:
+            return session.client.json_patch(HUMAN_REQUESTS, session.namespace, name, _patch(request, response))
+        except ApiError as error:
+            late = None if error.conflict else of_refused_response(error)
+            if error.not_found:
+                late = CliError("request_not_found", f"request {name} is gone")
+            if late is not None and late.code not in _LATE:
+                raise late from error
+        except UnreachableError:
+            # The acknowledgement may be what was lost: only the object itself can tell.
+            request = get_question(session, name)
+            if not request.get("response"):
+                raise
+            continue
+        pause_before_retry(attempt)
+        request = get_question(session, name)
+    raise CliError("conflict", f"request {name} kept changing while it was answered: try again")
+
+
+def pause_before_retry(attempt: int) -> None:
+    """Waits a little, longer each time, so that those who collided do not meet again."""
+    time.sleep(random.uniform(0.5, 1.0) * min(0.02 * 2**attempt, 0.5))  # noqa: S311 - jitter
+
+
+def raise_if_resolved(request: Object) -> None:
+    """Raises CliError when nobody can answer any more. A request without a status has just opened."""
+    state = state_of(request)
+    name, status = request["metadata"]["name"], request.get("status") or {}
+    when = f" at {status['resolvedAt']}" if status.get("resolvedAt") else ""
+    if request.get("response") or state in ("Answered", "Declined"):
+        response = request.get("response") or {}
+        by, decision = response.get("responder", "somebody"), response.get("decision", "respond")
+        raise CliError(
+            "request_already_answered",
+            f"request {name} was already answered by {by}{when}",
+            {"recorded_decision": decision},
+        )
+    if state == "Expired":
+        raise CliError("request_expired", f"request {name} expired{when}")
+    if state == "Canceled":
+        raise CliError("request_canceled", f"request {name} was canceled{when}")
+
+
+def _patch(request: Object, response: Object) -> list[Object]:
+    """Adds the response to the version of the request that it was decided on.
+
+    A JSON patch, because a merge patch would drop what is null in the payload. Replacing the resourceVersion
+    makes the API server compare it, so that a stale one is a conflict (409) like with any other write.
+    """
+    version = request["metadata"]["resourceVersion"]
+    return [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "add", "path": "/response", "value": response},
+    ]
+
+
+def _accepted(session: Session, written: Object) -> Object:
+    """The request once the operator has taken the answer, or as it is when the time is over.
+
+    Raises CliError when the answer was handed back or the request is gone.
+    """
+    ours, request = written["response"], written
+    for change in watch(
+        session.client,
+        HUMAN_REQUESTS,
+        session.namespace,
+        field_selector=f"metadata.name={written['metadata']['name']}",
+        since=ObjectList([written], written["metadata"]["resourceVersion"]),
+        seconds=WAIT_SECONDS,
+    ):
+        request = change.object
+        if not same_answer(request, ours):
+            raise _handed_back(request, ours)
+        if change.deleted:
+            raise CliError("request_canceled", f"request {request['metadata']['name']} was deleted with its run")
+        if state_of(request) != "Pending":
+            break
+    return request
+
+
+def _handed_back(request: Object, ours: Object) -> CliError:
+    """Why our answer is not there any more."""
+    rejection = (request.get("status") or {}).get("lastRejection") or {}
+    if rejection.get("by") == ours["responder"]:
+        code = rejection.get("code", "request_validation_failed")
+        details = dict(rejection.get("fields") or {})
+        return refusal(code, f"the answer was handed back: {code.replace('_', ' ')}", details)
+    try:
+        raise_if_resolved(request)
+    except CliError as error:
+        return error
+    return CliError("conflict", "the answer was handed back and the question is open again")
+
+
+def provenance(request: Object) -> dict[str, Any]:
+    """Who answered and when: accepted by the operator, or else written."""
+    status, response = request.get("status") or {}, request.get("response") or {}
+    return {
+        "responder": response.get("responder"),
+        "answeredAt": status.get("resolvedAt") or _written_at(request),
+    }
+
+
+def _written_at(request: Object) -> str | None:
+    """When the response was written, as the API server remembers for every field."""
+    for entry in request["metadata"].get("managedFields") or ():
+        if "f:response" in (entry.get("fieldsV1") or {}):
+            time_written: str | None = entry.get("time")
+            return time_written
+    return None

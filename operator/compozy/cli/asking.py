@@ -1,0 +1,130 @@
+"""Puts a question of the API to the person at this terminal, or reads its answer from flags."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from compozy.cli.errors import CliError
+from compozy.cli.kube.client import Object
+from compozy.cli.session import Session
+from compozy.cli.values import parse_value, read_json, set_path, split_pair
+from compozy.hosts.dialogue import Streams
+from compozy.hosts.terminal import Question, ask, can_ask
+from compozy.language.schema import normalize_schema
+from compozy.requests.coerce import CoercionError, coerce
+from compozy.requests.forms import fields
+from compozy.requests.outcome import Outcome
+
+WITH_PAYLOAD = ("respond", "edit")
+"""The decisions that need a payload."""
+
+
+class Reader(Protocol):
+    """Where lines come from."""
+
+    def readline(self) -> str:
+        """One line with its end; nothing at the end of input."""
+
+
+def person_is_here(session: Session) -> bool:
+    """Whether somebody at this terminal can be asked."""
+    return can_ask(sys.stdin, sys.stderr, session.environ)
+
+
+def ask_here(request: Object, reader: Reader, decisions: Sequence[str] | None = None) -> Outcome:
+    """Asks at this terminal. With `decisions`, only those are offered."""
+    return ask(question_of(request, decisions), Streams(sys.stderr, reader, _columns()))
+
+
+def question_of(request: Object, decisions: Sequence[str] | None = None) -> Question:
+    """The question as the terminal shows it."""
+    spec = request["spec"]
+    item = f".{spec['item']}" if spec.get("item") is not None else ""
+    context = {key: spec[key] for key in ("context", "proposedPreview") if spec.get(key)}
+    return Question(
+        prompt=spec["prompt"],
+        path=f"{spec['node']}{item}",
+        schema=schema_of(request, "respond"),
+        decisions=tuple(decisions or spec["decisions"]),
+        edit_schema=schema_of(request, "edit"),
+        context=next(iter(context.values())) if len(context) == 1 else context,
+    )
+
+
+def schema_of(request: Object, decision: str) -> dict[str, Any]:
+    """The JSON Schema of the payload of a decision."""
+    spec = request["spec"]
+    respond = "expect" if spec["kind"] == "Ask" else "respondSchema"
+    declared = spec.get("editSchema" if decision == "edit" else respond)
+    return normalize_schema(declared if isinstance(declared, Mapping) else {})
+
+
+def payload_of_flags(request: Object, decision: str, payload: str | None, pairs: Sequence[str]) -> Any:
+    """The payload that `--payload` and `--set` make. Raises CliError.
+
+    A value after `--set` is read as a line typed at the terminal would be: by the type of the field.
+    """
+    whole = {} if payload is None else read_json("--payload", payload)
+    if not pairs:
+        return whole
+    if not isinstance(whole, dict):
+        raise CliError("bad_input", "--set needs a payload that is an object")
+    form = {field.name: field for field in fields(schema_of(request, decision))}
+    for pair in pairs:
+        path, text = split_pair("--set", pair)
+        try:
+            value = coerce(form[path], text) if path in form else parse_value(text)
+        except CoercionError as error:
+            raise CliError("request_validation_failed", f"{path} {error}", {path: str(error)}) from error
+        set_path(whole, path, value)
+    return whole
+
+
+class InterruptibleReader:
+    """Reads lines of the terminal, and listens meanwhile to a descriptor that says that something happened."""
+
+    def __init__(self, wake_descriptor: int, on_wake: Callable[[], None]) -> None:
+        """`on_wake` may raise to end the reading; half a line that was typed is then thrown away."""
+        self._input = sys.stdin.fileno()
+        self._wake = wake_descriptor
+        self._on_wake = on_wake
+        self._rest = b""
+
+    def readline(self) -> str:
+        """One line; nothing at the end of input."""
+        import select
+
+        while b"\n" not in self._rest:
+            readable, _, _ = select.select([self._input, self._wake], [], [])
+            if self._wake in readable:
+                self._wake_up()
+            if self._input in readable:
+                chunk = os.read(self._input, 65536)
+                if not chunk:
+                    break
+                self._rest += chunk
+        line, end, self._rest = self._rest.partition(b"\n")
+        return (line + end).decode(errors="replace")
+
+    def _wake_up(self) -> None:
+        try:
+            self._on_wake()
+        except Exception:
+            self._rest = b""
+            _forget_typed(self._input)
+            raise
+
+
+def _forget_typed(descriptor: int) -> None:
+    """What was typed for one question must not answer the next."""
+    import termios
+
+    termios.tcflush(descriptor, termios.TCIFLUSH)
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except OSError:
+        return 80

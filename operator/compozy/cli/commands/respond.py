@@ -1,0 +1,126 @@
+"""`kubectl compozy respond`: answers a question, field by field on a terminal or from flags."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from compozy.cli.answering import Answer, provenance, raise_if_resolved, submit
+from compozy.cli.asking import WITH_PAYLOAD, ask_here, payload_of_flags, person_is_here, schema_of
+from compozy.cli.command import command
+from compozy.cli.errors import CliError
+from compozy.cli.failures import of_refused_response
+from compozy.cli.find import find_question, question_options
+from compozy.cli.kube.client import Object
+from compozy.cli.kube.errors import ApiError
+from compozy.cli.session import Session
+from compozy.requests.closing import state_of
+from compozy.requests.outcome import Answered, Declined
+
+
+@command("respond")
+@question_options
+@click.option("--decision", metavar="D", help="respond, approve, edit, reject or decline.")
+@click.option("--payload", metavar="JSON", help="The answer: JSON, @FILE, or - for stdin.")
+@click.option("--set", "pairs", multiple=True, metavar="K=V", help="One field of the answer. Can be given again.")
+@click.option("--decline", is_flag=True, help="The same as --decision decline.")
+@click.option("--note", metavar="TEXT", help="A remark for whoever reads this later.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until the operator has accepted the answer.")
+def respond(
+    session: Session,
+    name: str | None,
+    run_name: str | None,
+    node: str | None,
+    generation: int | None,
+    item: int | None,
+    decision: str | None,
+    payload: str | None,
+    pairs: tuple[str, ...],
+    decline: bool,
+    note: str | None,
+    no_wait: bool,
+) -> None:
+    """Answer a question: by NAME, or by --run, --node, --generation and, in a fan-out, --item.
+
+    Without a payload the fields are asked for, one by one, where this is a terminal. One answer wins; the same
+    answer again, by the same person, gives the recorded one.
+    """
+    if decline and decision not in (None, "decline"):
+        raise click.UsageError("--decline and --decision contradict each other")
+    try:
+        request = find_question(session, name, run_name, node, generation, item)
+    except ApiError as error:
+        raise of_refused_response(error) from error
+    answer = _answer(session, request, "decline" if decline else decision, payload, pairs, note)
+    _print(session, submit(session, request, answer, wait=not no_wait))
+
+
+def _answer(
+    session: Session,
+    request: Object,
+    decision: str | None,
+    payload: str | None,
+    pairs: Sequence[str],
+    note: str | None,
+) -> Answer:
+    """What was decided, from the flags or from the person at the terminal."""
+    given = payload is not None or bool(pairs)
+    decisions = request["spec"]["decisions"]
+    if decision is None and (given or decisions[0] == "respond") and request["spec"]["kind"] == "Ask":
+        decision = "respond"
+    if decision is not None and (given or decision not in WITH_PAYLOAD):
+        if given and decision not in WITH_PAYLOAD:
+            raise CliError("bad_input", f"{decision} takes no payload: leave --payload and --set out")
+        value: Any = payload_of_flags(request, decision, payload, pairs) if given else None
+        return Answer(decision, value, note)
+    raise_if_resolved(request)
+    if given or not person_is_here(session):
+        raise _incomplete(request, decision)
+    return _asked(request, decision, note)
+
+
+def _asked(request: Object, decision: str | None, note: str | None) -> Answer:
+    outcome = ask_here(request, sys.stdin, None if decision is None else [decision])
+    if isinstance(outcome, Answered):
+        return Answer(outcome.decision, outcome.payload, note)
+    if isinstance(outcome, Declined) and "decline" in request["spec"]["decisions"]:
+        return Answer("decline", None, note)
+    raise CliError("bad_input", "nothing was sent: the question is still open")
+
+
+def _incomplete(request: Object, decision: str | None) -> CliError:
+    """Says which flags are missing, since nobody can be asked here."""
+    if decision is None:
+        allowed = ", ".join(request["spec"]["decisions"])
+        return CliError(
+            "request_validation_failed", f"--decision is required: one of {allowed}", {"decision": "required"}
+        )
+    from compozy.requests.forms import fields
+
+    names = [field.name for field in fields(schema_of(request, decision))]
+    hint = " ".join(f"--set {name}=…" for name in names if name != "payload")
+    return CliError("bad_input", f"there is no payload: give --payload JSON{f', or {hint}' if hint else ''}")
+
+
+def _print(session: Session, request: Object) -> None:
+    spec, name, response = request["spec"], request["metadata"]["name"], request["response"]
+    state = state_of(request)
+    if session.as_json:
+        session.out_json(
+            {
+                "ok": True,
+                "run": spec["run"],
+                "node": spec["node"],
+                "generation": spec["generation"],
+                "item": spec.get("item"),
+                "decision": response["decision"],
+                "state": state,
+                "provenance": provenance(request),
+            }
+        )
+        return
+    declined = response["decision"] in ("decline", "unavailable")
+    session.out(f"humanrequest/{name} {'declined' if declined else 'answered'}")
+    if state == "Pending":
+        session.note("The answer is recorded. The operator has not taken it up yet.")

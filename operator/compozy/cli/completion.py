@@ -1,0 +1,30 @@
+"""Names of objects as completions of an argument. The API server is asked only while a person types one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import click
+from click.shell_completion import CompletionItem
+
+from compozy.cli.flags import collect
+from compozy.cli.kube.resources import Resource
+from compozy.cli.session import Session
+
+SECONDS = "2s"
+"""Longest wait for one answer of the API server."""
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def names_of(resource: Resource, field_selector: str = "") -> Completer:
+    """A completer of the names of objects in the namespace of the command line, flags and all."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        session = Session(replace(collect(ctx), request_timeout=SECONDS))
+        listed = session.client.list(
+            resource, session.namespace, field_selector=field_selector, metadata_only=True
+        )
+        names = [str(item["metadata"]["name"]) for item in listed.items]
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+    return complete

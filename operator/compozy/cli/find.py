@@ -1,0 +1,112 @@
+"""What a command speaks of: a question by name, or by run, node, generation and item; a run; a plan."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from compozy.cli.completion import names_of
+from compozy.cli.errors import CliError
+from compozy.cli.kube.client import Object
+from compozy.cli.kube.errors import ApiError
+from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS, PLANS, Resource
+from compozy.cli.session import Session
+
+PENDING = "status.state=Pending"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def question_options(function: Function) -> Function:
+    """Adds the argument and the options that name a question to a command."""
+    for decorate in (
+        click.option("--item", type=int, metavar="I", help="Index of the item, in a fan-out."),
+        click.option("--generation", type=int, metavar="G", help="Attempt of the run that asks."),
+        click.option("--node", metavar="N", help="Step or node that asks."),
+        click.option("--run", "run_name", metavar="R", help="Run that asks."),
+        click.argument("name", required=False, shell_complete=names_of(HUMAN_REQUESTS, PENDING)),
+    ):
+        function = decorate(function)
+    return function
+
+
+def find_question(
+    session: Session,
+    name: str | None,
+    run_name: str | None,
+    node: str | None,
+    generation: int | None,
+    item: int | None,
+) -> Object:
+    """The question. Raises CliError `request_not_found`, click.UsageError when it is not named in full."""
+    by_place = (run_name, node, generation)
+    if name and all(part is None for part in (*by_place, item)):
+        return get_question(session, name)
+    if name or any(part is None for part in by_place):
+        raise click.UsageError(
+            "name one question: NAME, or --run R --node N --generation G and, in a fan-out, --item I"
+        )
+    if (generation or 0) < 1 or (item or 0) < 0:
+        raise CliError("bad_input", "--generation counts from 1 and --item from 0")
+    found = session.client.list(
+        HUMAN_REQUESTS, session.namespace, field_selector=f"spec.run={run_name},spec.node={node}"
+    ).items
+    of_generation = [request for request in found if request["spec"]["generation"] == generation]
+    for request in of_generation:
+        if request["spec"].get("item") == item:
+            return request
+    raise _not_there(f"{run_name}/{node}", generation, item, found, of_generation)
+
+
+def get_question(session: Session, name: str) -> Object:
+    """The question of a name. Raises CliError `request_not_found`."""
+    return _get(session, HUMAN_REQUESTS, name, "request")
+
+
+def get_run(session: Session, name: str) -> Object:
+    """The run of a name. Raises CliError `run_not_found`."""
+    return _get(session, PLAN_RUNS, name, "run")
+
+
+def get_plan(session: Session, name: str) -> Object:
+    """The Plan of a name. Raises CliError `plan_not_found`."""
+    return _get(session, PLANS, name, "plan")
+
+
+def _get(session: Session, resource: Resource, name: str, word: str) -> Object:
+    try:
+        return session.client.get(resource, session.namespace, object_name(name, resource))
+    except ApiError as error:
+        if not error.not_found:
+            raise
+        message = f"there is no {word} {name!r} in {session.namespace}"
+        raise CliError(f"{word}_not_found", message) from error
+
+
+def object_name(text: str, resource: Resource) -> str:
+    """The name in `humanrequest/NAME`, which is how commands print it, or the text itself."""
+    kind, slash, name = text.partition("/")
+    known = (resource.singular, resource.plural, f"{resource.singular}.{resource.api_version.split('/')[0]}")
+    if slash and kind in known and name:
+        return name
+    if slash or not text:
+        raise CliError("bad_input", f"{text!r} is not the name of a {resource.kind}")
+    return text
+
+
+def _not_there(
+    where: str, generation: int | None, item: int | None, found: list[Object], of_generation: list[Object]
+) -> CliError:
+    """Says what there is instead."""
+    items = sorted(request["spec"]["item"] for request in of_generation if "item" in request["spec"])
+    generations = sorted({request["spec"]["generation"] for request in found})
+    message = f"there is no request of {where} in generation {generation}"
+    if item is not None:
+        message += f" for item {item}"
+    if items:
+        message += f": it asks for items {', '.join(map(str, items[:20]))}" + (", …" if len(items) > 20 else "")
+    elif generations and generation not in generations:
+        message += f": it has asked in generation {', '.join(map(str, generations))}"
+    elif of_generation:
+        message += ": it asks once, without --item"
+    return CliError("request_not_found", message)

@@ -1,0 +1,109 @@
+"""Reads what a judgement about an answer needs to know, and has it judged before anything is written.
+
+The judgement itself is `compozy.requests.respond`, the same that the operator makes. Here it only saves a
+person from waiting: the API server and the operator decide whatever the plugin thinks. So what we may not
+read is left to them.
+"""
+
+import re
+from typing import Any
+
+from compozy.cli.errors import CliError
+from compozy.cli.kube.client import Client, Identity, Object
+from compozy.cli.kube.errors import ApiError
+from compozy.cli.kube.resources import AGENTS, CATALOG_ENTRIES, NAMESPACES, PLAN_RUNS, PLANS
+from compozy.cli.session import Session
+from compozy.requests.respond import Catalog, Refused, judge
+from compozy.requests.respond import Identity as Responder
+
+_NAMED_OBJECTS = {"agent": AGENTS, "loop": PLANS, "workspace": NAMESPACES}
+_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_DEEPEST = 256
+"""As many ancestors as a run can have before we give up looking for the first."""
+
+
+def check_answer(session: Session, request: Object, response: Object) -> None:
+    """Raises CliError when the response would not be accepted."""
+    verdict = judge(
+        request,
+        response,
+        Responder(session.identity.username, frozenset(session.identity.groups)),
+        _starters(session.client, request, session.identity),
+        _catalog(session.client, request["metadata"]["namespace"]),
+    )
+    if isinstance(verdict, Refused):
+        raise refusal(verdict.code, verdict.message, verdict.details, verdict.reason)
+
+
+def refusal(code: str, message: str, details: dict[str, str], reason: str | None = None) -> CliError:
+    """A refused answer. A missing entity is told with its origin and its field, as callers of APIs expect."""
+    extra: dict[str, Any] = {}
+    if code == "input_validation":
+        extra = {"origin": "response", "field": next(iter(details), "payload")}
+    if reason is not None:
+        extra["reason"] = reason
+    return CliError(code, message, details, extra=extra)
+
+
+def _starters(client: Client, request: Object, identity: Identity) -> list[str | None]:
+    """Who started the run, its parent and so on; read only where the question depends on it."""
+    responders = request["spec"].get("responders") or {}
+    if not Responder(identity.username).is_agent and responders.get("initiator", "allow") == "allow":
+        return []
+    namespace, name = request["metadata"]["namespace"], request["spec"]["run"]
+    starters: list[str | None] = []
+    while len(starters) < _DEEPEST:
+        try:
+            run = client.get(PLAN_RUNS, namespace, name)
+        except ApiError as error:
+            if error.status not in (403, 404):
+                raise
+            return [*starters, None]
+        starters.append(run["spec"].get("startedBy"))
+        parent = _parent_of(run)
+        if parent is None:
+            return starters
+        name = parent
+    return [*starters, None]
+
+
+def _parent_of(run: Object) -> str | None:
+    """The name of the run that started this one."""
+    for owner in run["metadata"].get("ownerReferences") or ():
+        if owner["kind"] == PLAN_RUNS.kind and owner["apiVersion"] == PLAN_RUNS.api_version:
+            return str(owner["name"])
+    return None
+
+
+def _catalog(client: Client, namespace: str) -> Catalog:
+    """Looks entities up in the request's namespace. What we may not read counts as there."""
+
+    def exists(kind: str, name: str) -> bool:
+        try:
+            return _exists(client, namespace, kind, name)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return True
+
+    return exists
+
+
+def _exists(client: Client, namespace: str, kind: str, name: str) -> bool:
+    if kind not in _NAMED_OBJECTS:
+        entries = client.list(CATALOG_ENTRIES, namespace).items
+        return any(_stands_for(entry, kind, name) for entry in entries)
+    if not _OBJECT_NAME.fullmatch(name):
+        return False
+    try:
+        client.get(_NAMED_OBJECTS[kind], namespace, name)
+    except ApiError as error:
+        if not error.not_found:
+            raise
+        return False
+    return True
+
+
+def _stands_for(entry: Object, kind: str, name: str) -> bool:
+    spec = entry["spec"]
+    return bool(spec["kind"] == kind and (spec.get("name") or entry["metadata"]["name"]) == name)

@@ -1,0 +1,71 @@
+"""How to reach a cluster and as whom: what a kubeconfig, the flags or a pod's own files come down to."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used: the message says which part and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user chose on the command line, in kubectl's meaning. `None` means: as the kubeconfig says."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    cluster: str | None = None
+    user: str | None = None
+    namespace: str | None = None
+    as_user: str | None = None
+    as_uid: str | None = None
+    as_groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonation:
+    """The user to act as, where the API server lets us."""
+
+    user: str | None = None
+    uid: str | None = None
+    groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecPlugin:
+    """A credential plugin: a program that prints an `ExecCredential`."""
+
+    api_version: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    interactive_mode: str = "IfAvailable"
+    provide_cluster_info: bool = False
+    install_hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Everything needed to speak to one API server as one user."""
+
+    server: str
+    namespace: str = "default"
+    ca_file: Path | None = None
+    ca_data: bytes | None = None
+    insecure: bool = False
+    tls_server_name: str | None = None
+    proxy_url: str | None = None
+    client_cert_file: Path | None = None
+    client_cert_data: bytes | None = None
+    client_key_file: Path | None = None
+    client_key_data: bytes | None = None
+    token: str | None = field(default=None, repr=False)
+    token_file: Path | None = None
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    exec_plugin: ExecPlugin | None = None
+    impersonation: Impersonation = field(default_factory=Impersonation)
+    cluster_info: dict[str, Any] = field(default_factory=dict)
+    """The cluster as credential plugins are told of it (`provideClusterInfo`)."""

@@ -1,0 +1,278 @@
+"""A small synchronous client of the Kubernetes API over urllib3.
+
+It speaks JSON, knows one user and one cluster, and starts in a few hundredths of a second. It uses a proxy
+only where the kubeconfig names one (`proxy-url`), never one from the environment, and follows no redirect:
+a credential goes to the server that the kubeconfig names and nowhere else.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import HTTPError, SSLError
+
+from compozy.cli.kube.access import Access, ConfigError
+from compozy.cli.kube.credentials import Credentials
+from compozy.cli.kube.errors import ApiError, UnreachableError
+from compozy.cli.kube.resources import SELF_SUBJECT_REVIEWS, Resource
+from compozy.cli.kube.tls import ssl_context
+
+FIELD_MANAGER = "compozy-cli"
+"""Our name in `metadata.managedFields`."""
+
+PAGE = 500
+"""Objects in one page of a list."""
+
+CONNECT_SECONDS = 10.0
+DEFAULT_REQUEST_SECONDS = 60.0
+
+_JSON = "application/json"
+_METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_MERGE_PATCH = "application/merge-patch+json"
+_JSON_PATCH = "application/json-patch+json"
+_APPLY_PATCH = "application/apply-patch+yaml"
+_THROTTLED_TRIES = 4
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who we are, as the API server sees it."""
+
+    username: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList:
+    """A consistent list and the version to watch from."""
+
+    items: list[Object]
+    resource_version: str
+
+
+class Client:
+    """One user at one API server. Every method raises ApiError, UnreachableError or ConfigError."""
+
+    def __init__(self, access: Access, environ: Mapping[str, str], request_seconds: float | None = None) -> None:
+        """`request_seconds` limits a single request; 0 means no limit, None the default."""
+        self.access = access
+        self._credentials = Credentials(access, environ)
+        seconds = DEFAULT_REQUEST_SECONDS if request_seconds is None else request_seconds
+        self._seconds = seconds or None
+        self._http: urllib3.PoolManager | None = None
+
+    def whoami(self) -> Identity:
+        """The user that the API server takes us for (a SelfSubjectReview)."""
+        review = {"apiVersion": SELF_SUBJECT_REVIEWS.api_version, "kind": SELF_SUBJECT_REVIEWS.kind}
+        user = self.create(SELF_SUBJECT_REVIEWS, None, review)["status"]["userInfo"]
+        return Identity(user["username"], tuple(user.get("groups") or ()), user.get("uid") or "")
+
+    def get(self, resource: Resource, namespace: str | None, name: str) -> Object:
+        """One object."""
+        return self.call("GET", resource.path(namespace, name))
+
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        metadata_only: bool = False,
+    ) -> ObjectList:
+        """All objects that match, page by page. `namespace=None`: in all namespaces.
+
+        A list that grows too old between two pages is begun again, once.
+        """
+        query = _selectors(field_selector, label_selector) | {"limit": str(PAGE)}
+        accept = _METADATA_LIST if metadata_only else _JSON
+        try:
+            return self._pages(resource.path(namespace), query, accept)
+        except ApiError as error:
+            if not error.gone:
+                raise
+        return self._pages(resource.path(namespace), query, accept)
+
+    def create(self, resource: Resource, namespace: str | None, body: Object) -> Object:
+        """Creates an object. Unknown fields are refused, not dropped."""
+        return self.call("POST", resource.path(namespace), body=body, query=_written())
+
+    def merge_patch(
+        self, resource: Resource, namespace: str | None, name: str, patch: Object, subresource: str = ""
+    ) -> Object:
+        """Merges a patch. With `metadata.resourceVersion` in it, a stale one is a conflict."""
+        path = resource.path(namespace, name, subresource)
+        return self.call("PATCH", path, body=patch, query=_written(), content_type=_MERGE_PATCH)
+
+    def json_patch(
+        self, resource: Resource, namespace: str | None, name: str, operations: Sequence[Object]
+    ) -> Object:
+        """Applies JSON patch operations, which keep what is null. A failing `test` is a 422, no conflict."""
+        path = resource.path(namespace, name)
+        return self.call("PATCH", path, body=operations, query=_written(), content_type=_JSON_PATCH)
+
+    def apply(
+        self, resource: Resource, namespace: str | None, name: str, body: Object, *, force: bool = False
+    ) -> Object:
+        """Server-side apply: says which fields are ours. Fields of others are a conflict unless forced."""
+        query = _written() | {"force": "true" if force else "false"}
+        path = resource.path(namespace, name)
+        return self.call("PATCH", path, body=body, query=query, content_type=_APPLY_PATCH)
+
+    def replace(
+        self, resource: Resource, namespace: str | None, name: str, body: Object, subresource: str = ""
+    ) -> Object:
+        """Replaces an object. Its resourceVersion must be the current one."""
+        path = resource.path(namespace, name, subresource)
+        return self.call("PUT", path, body=body, query=_written())
+
+    def delete(self, resource: Resource, namespace: str | None, name: str) -> Object:
+        """Deletes an object and, in the background, what it owns."""
+        return self.call("DELETE", resource.path(namespace, name), query={"propagationPolicy": "Background"})
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Object | Sequence[Object] | None = None,
+        query: Mapping[str, str] | None = None,
+        accept: str = _JSON,
+        content_type: str = _JSON,
+    ) -> Object:
+        """One request and its JSON answer. Waits and tries again where the server says it is busy (429)."""
+        for attempt in range(_THROTTLED_TRIES):
+            response = self._send(method, path, body, query, accept, content_type, stream=False)
+            if response.status != 429 or attempt == _THROTTLED_TRIES - 1:
+                break
+            time.sleep(min(_retry_after(response), 10))
+        return self._decoded(response)
+
+    def open_stream(self, path: str, query: Mapping[str, str], read_seconds: float) -> urllib3.BaseHTTPResponse:
+        """Begins a streamed GET, for watching. The caller closes the response."""
+        response = self._send("GET", path, None, query, _JSON, _JSON, stream=True, seconds=read_seconds)
+        if response.status != 200:
+            self._decoded(response)
+        return response
+
+    def _pages(self, path: str, query: dict[str, str], accept: str) -> ObjectList:
+        items: list[Object] = []
+        token = ""
+        while True:
+            page = self.call("GET", path, query=query | ({"continue": token} if token else {}), accept=accept)
+            items += page.get("items") or []
+            token = page.get("metadata", {}).get("continue") or ""
+            if not token:
+                return ObjectList(items, page.get("metadata", {}).get("resourceVersion") or "")
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Object | Sequence[Object] | None,
+        query: Mapping[str, str] | None,
+        accept: str,
+        content_type: str,
+        *,
+        stream: bool,
+        seconds: float | None = None,
+    ) -> urllib3.BaseHTTPResponse:
+        """One request; once more where the server no longer takes a credential that can be renewed."""
+        url = self.access.server + path + (f"?{urlencode(query)}" if query else "")
+        payload = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=seconds if stream else self._seconds)
+        for _ in range(2):
+            headers = urllib3.HTTPHeaderDict({"Accept": accept, "User-Agent": "kubectl-compozy"})
+            if payload is not None:
+                headers["Content-Type"] = content_type
+            for name, value in self._credentials.headers():
+                headers.add(name, value)
+            try:
+                response = self._pool().request(
+                    method,
+                    url,
+                    body=payload,
+                    headers=headers,
+                    timeout=timeout,
+                    redirect=False,
+                    retries=False,
+                    preload_content=not stream,
+                )
+            except SSLError as error:
+                raise UnreachableError(f"cannot trust {self.access.server}: {_one_line(error)}") from error
+            except (HTTPError, OSError) as error:
+                raise UnreachableError(f"cannot reach {self.access.server}: {_one_line(error)}") from error
+            if response.status != 401 or not self._credentials.refused():
+                break
+            self._http = None
+        return response
+
+    def _pool(self) -> urllib3.PoolManager:
+        if self._http is None:
+            self._http = _pool_for(self.access, self._credentials)
+        return self._http
+
+    def _decoded(self, response: urllib3.BaseHTTPResponse) -> Object:
+        """The JSON of an answer, or the error that it is."""
+        try:
+            answer = json.loads(response.data)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise UnreachableError(
+                f"{self.access.server} answered {response.status} and no JSON: is it an API server?"
+            )
+        if response.status >= 300:
+            raise ApiError.from_status(response.status, answer)
+        return answer
+
+
+def _pool_for(access: Access, credentials: Credentials) -> urllib3.PoolManager:
+    options: dict[str, Any] = {"maxsize": 4}
+    if access.server.startswith("https://"):
+        options["ssl_context"] = ssl_context(access, credentials.client_certificate())
+        if access.tls_server_name:
+            options["server_hostname"] = access.tls_server_name
+        if access.insecure:
+            options["assert_hostname"] = False
+            urllib3.disable_warnings()
+    if not access.proxy_url:
+        return urllib3.PoolManager(**options)
+    if not access.proxy_url.startswith(("http://", "https://")):
+        raise ConfigError(f"proxy-url {access.proxy_url!r}: only http and https proxies are supported")
+    return urllib3.ProxyManager(access.proxy_url, **options)
+
+
+def _selectors(field_selector: str, label_selector: str) -> dict[str, str]:
+    given = {"fieldSelector": field_selector, "labelSelector": label_selector}
+    return {key: value for key, value in given.items() if value}
+
+
+def _written() -> dict[str, str]:
+    return {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+
+
+def _retry_after(response: urllib3.BaseHTTPResponse) -> float:
+    try:
+        return float(response.headers.get("Retry-After", "1"))
+    except ValueError:
+        return 1.0
+
+
+def _one_line(error: BaseException) -> str:
+    """The innermost reason of a chain of wrapped network errors."""
+    while True:
+        inner = getattr(error, "reason", None)
+        inner = inner if isinstance(inner, BaseException) else error.__cause__ or error.__context__
+        if inner is None:
+            break
+        error = inner
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())

@@ -1,0 +1,171 @@
+"""What proves who we are: tokens, passwords and credential plugins, turned into request headers.
+
+A credential plugin runs at most once per process and again when its credential has expired or was refused.
+"""
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation
+
+_EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+_EXPIRY_MARGIN = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecCredential:
+    """What a credential plugin answered."""
+
+    token: str | None
+    client_cert: bytes | None
+    client_key: bytes | None
+    expires: datetime | None
+
+    def expired(self, now: datetime) -> bool:
+        """Whether the credential is, or is about to be, too old to use."""
+        return self.expires is not None and now >= self.expires - _EXPIRY_MARGIN
+
+
+class Credentials:
+    """The headers of one user, kept fresh."""
+
+    def __init__(self, access: Access, environ: Mapping[str, str]) -> None:
+        self._access = access
+        self._environ = environ
+        self._exec: ExecCredential | None = None
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Authentication and impersonation headers for the next request. Raises ConfigError."""
+        access = self._access
+        headers = impersonation_headers(access.impersonation)
+        token = self._token()
+        if token:
+            headers.append(("Authorization", f"Bearer {token}"))
+        elif access.username is not None:
+            pair = f"{access.username}:{access.password or ''}".encode()
+            headers.append(("Authorization", "Basic " + base64.b64encode(pair).decode()))
+        return headers
+
+    def client_certificate(self) -> tuple[bytes, bytes] | None:
+        """The certificate and key that a credential plugin gave, if it gave any."""
+        credential = self._exec_credential()
+        if credential is None or credential.client_cert is None or credential.client_key is None:
+            return None
+        return credential.client_cert, credential.client_key
+
+    def refused(self) -> bool:
+        """Tells that the API server did not take the credential. True when asking again may help."""
+        retry = self._exec is not None
+        self._exec = None
+        return retry
+
+    def _token(self) -> str | None:
+        """A readable token file wins over a token, because files are what gets renewed."""
+        access = self._access
+        if access.token_file is not None:
+            try:
+                token = access.token_file.read_text("utf-8").strip()
+            except OSError as error:
+                if not access.token:
+                    raise ConfigError(f"cannot read the token file {access.token_file}: {error}") from error
+            else:
+                if token:
+                    return token
+        if access.token:
+            return access.token
+        credential = self._exec_credential()
+        return credential.token if credential else None
+
+    def _exec_credential(self) -> ExecCredential | None:
+        access = self._access
+        if access.exec_plugin is None:
+            return None
+        if self._exec is None or self._exec.expired(datetime.now(UTC)):
+            cluster = access.cluster_info if access.exec_plugin.provide_cluster_info else None
+            self._exec = run_exec_plugin(access.exec_plugin, cluster, self._environ)
+        return self._exec
+
+
+def impersonation_headers(acting: Impersonation) -> list[tuple[str, str]]:
+    """The headers that ask the API server to treat us as somebody else: one pair for each group."""
+    headers: list[tuple[str, str]] = []
+    if acting.user:
+        headers.append(("Impersonate-User", acting.user))
+    if acting.uid:
+        headers.append(("Impersonate-Uid", acting.uid))
+    headers += [("Impersonate-Group", group) for group in acting.groups]
+    for key, values in acting.extra.items():
+        name = f"Impersonate-Extra-{quote(key.lower(), safe='')}"
+        headers += [(name, value) for value in values]
+    return headers
+
+
+def run_exec_plugin(
+    plugin: ExecPlugin, cluster: dict[str, Any] | None, environ: Mapping[str, str]
+) -> ExecCredential:
+    """Runs a credential plugin and reads its answer. Raises ConfigError with what went wrong."""
+    if plugin.api_version not in _EXEC_VERSIONS:
+        raise ConfigError(
+            f"credential plugin {plugin.command!r}: apiVersion {plugin.api_version!r} is not supported, "
+            f"only {' and '.join(_EXEC_VERSIONS)}"
+        )
+    interactive = _interactive(plugin)
+    spec: dict[str, Any] = {"interactive": interactive}
+    if cluster is not None:
+        spec["cluster"] = cluster
+    info = {"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec}
+    env = {**environ, **dict(plugin.env), "KUBERNETES_EXEC_INFO": json.dumps(info)}
+    try:
+        done = subprocess.run(  # noqa: S603 - the kubeconfig names the program, as for kubectl
+            [plugin.command, *plugin.args],
+            env=env,
+            stdin=None if interactive else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    except FileNotFoundError as error:
+        hint = f": {plugin.install_hint}" if plugin.install_hint else ""
+        raise ConfigError(f"credential plugin {plugin.command!r} is not installed{hint}") from error
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ConfigError(f"credential plugin {plugin.command!r} failed: {error}") from error
+    return _read_credential(plugin, done.stdout)
+
+
+def _interactive(plugin: ExecPlugin) -> bool:
+    """Whether the plugin gets our terminal."""
+    if plugin.interactive_mode == "Never":
+        return False
+    on_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if plugin.interactive_mode == "Always" and not on_terminal:
+        raise ConfigError(f"credential plugin {plugin.command!r} needs a terminal (interactiveMode: Always)")
+    return on_terminal
+
+
+def _read_credential(plugin: ExecPlugin, output: bytes) -> ExecCredential:
+    where = f"credential plugin {plugin.command!r}"
+    try:
+        answer = json.loads(output)
+        status = answer["status"]
+        version = answer["apiVersion"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{where} did not print an ExecCredential") from error
+    if version != plugin.api_version:
+        raise ConfigError(f"{where} answered with apiVersion {version!r}, not {plugin.api_version!r}")
+    token = status.get("token")
+    cert, key = status.get("clientCertificateData"), status.get("clientKeyData")
+    if not token and not (cert and key):
+        raise ConfigError(f"{where} gave neither a token nor a client certificate with its key")
+    expires = status.get("expirationTimestamp")
+    return ExecCredential(
+        token,
+        cert.encode() if cert else None,
+        key.encode() if key else None,
+        datetime.fromisoformat(expires) if expires else None,
+    )

@@ -1,0 +1,58 @@
+"""The TLS side of a connection: whom we trust and which certificate we show."""
+
+import ssl
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from compozy.cli.kube.access import Access, ConfigError
+
+
+def ssl_context(access: Access, exec_certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
+    """A context that trusts the cluster's own authority, or the system's where the cluster names none.
+
+    `exec_certificate` is the certificate and key that a credential plugin gave; it wins over the
+    kubeconfig's. Raises ConfigError when a certificate cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        _trust(context, access)
+        _show_certificate(context, access, exec_certificate)
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise ConfigError(f"cannot use the certificates for {access.server}: {error}") from error
+    return context
+
+
+def _trust(context: ssl.SSLContext, access: Access) -> None:
+    if access.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif access.ca_data:
+        context.load_verify_locations(cadata=access.ca_data.decode("ascii"))
+    elif access.ca_file:
+        context.load_verify_locations(cafile=str(access.ca_file))
+    else:
+        context.load_default_certs()
+
+
+def _show_certificate(
+    context: ssl.SSLContext, access: Access, exec_certificate: tuple[bytes, bytes] | None
+) -> None:
+    """Loads the client certificate. OpenSSL reads files only, so data lives in a private one for a moment."""
+    cert: Path | bytes | None = access.client_cert_data or access.client_cert_file
+    key: Path | bytes | None = access.client_key_data or access.client_key_file
+    if exec_certificate is not None:
+        cert, key = exec_certificate
+    if cert is None or key is None:
+        return
+    with ExitStack() as stack:
+        context.load_cert_chain(_as_file(cert, stack), _as_file(key, stack))
+
+
+def _as_file(content: Path | bytes, stack: ExitStack) -> str:
+    if isinstance(content, Path):
+        return str(content)
+    file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="compozy-"))  # noqa: SIM115
+    file.write(content)
+    file.flush()
+    return file.name

@@ -1,0 +1,111 @@
+"""In which order questions are listed, and where a page ends.
+
+Pending: those that expire first come first, those that never expire last; then the longest open; then by uid.
+Resolved: the newest first. A cursor is the sort key of a page's last row, so a page that begins after it
+stays right while questions come and go. Pure: objects in, objects out.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from compozy.cli.errors import CliError
+from compozy.cli.output.times import parse_time
+
+Request = Mapping[str, Any]
+AnyRequest = TypeVar("AnyRequest", bound=Request)
+ListState = Literal["pending", "resolved"]
+SortKey = tuple[int | float | str, ...]
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+
+FIELD_SELECTORS: Mapping[ListState, str] = {
+    "pending": "status.state=Pending",
+    "resolved": "status.state!=Pending",
+}
+"""What the API server selects for each state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows of a list, in order."""
+
+    items: list[Request]
+    next_cursor: str
+    """Empty at the end of the list."""
+    left: int
+    """Rows after this page."""
+
+
+def sort_key(request: Request, state: ListState) -> SortKey:
+    """The place of a request in a list: smaller comes first."""
+    metadata = request["metadata"]
+    opened = _micros(metadata.get("creationTimestamp"))
+    if state == "pending":
+        expires = _micros(request["spec"].get("expiresAt"))
+        return (0 if expires else 1, expires, opened, metadata["uid"])
+    resolved = _micros((request.get("status") or {}).get("resolvedAt")) or opened
+    return (-resolved, metadata["uid"])
+
+
+def page(requests: Iterable[Request], state: ListState, limit: int, cursor: str | None) -> Page:
+    """The rows after a cursor, at most `limit` of them. Raises CliError for a cursor that is not ours."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise CliError("bad_input", f"--limit must be from 1 to {MAX_LIMIT}, not {limit}")
+    keyed = sorted(((sort_key(request, state), request) for request in requests), key=lambda pair: pair[0])
+    if cursor:
+        after = decode_cursor(cursor, state)
+        keyed = [pair for pair in keyed if pair[0] > after]
+    taken, left = keyed[:limit], len(keyed) - limit
+    next_cursor = encode_cursor(taken[-1][0], state) if left > 0 else ""
+    return Page([request for _, request in taken], next_cursor, max(left, 0))
+
+
+def encode_cursor(key: SortKey, state: ListState) -> str:
+    """An opaque name for a place in a list."""
+    text = json.dumps([state, *key], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, state: ListState) -> SortKey:
+    """The place that a cursor names. Raises CliError when it was not made by a list of this state."""
+    shape = (int, int, int, str) if state == "pending" else (int, str)
+    try:
+        parts = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        parts = None
+    if not isinstance(parts, list) or parts[:1] != [state] or [type(part) for part in parts[1:]] != list(shape):
+        raise CliError(
+            "bad_input", f"the cursor does not belong to a list of {state} requests: leave --cursor out"
+        )
+    return tuple(parts[1:])
+
+
+def asking_order(requests: Sequence[AnyRequest]) -> list[AnyRequest]:
+    """The order in which a terminal asks: node by node as they opened, then in item order."""
+    first_opened: dict[str, int] = {}
+    for request in requests:
+        node, opened = request["spec"]["node"], _micros(request["metadata"].get("creationTimestamp"))
+        first_opened[node] = min(opened, first_opened.get(node, opened))
+    return sorted(
+        requests,
+        key=lambda request: (
+            first_opened[request["spec"]["node"]],
+            request["spec"]["node"],
+            request["spec"].get("item", -1),
+            request["metadata"]["uid"],
+        ),
+    )
+
+
+def _micros(text: str | None) -> int:
+    """Microseconds since 1970; 0 where there is no time."""
+    moment = parse_time(text)
+    if moment is None:
+        return 0
+    whole = moment.replace(microsecond=0)
+    return int(whole.timestamp()) * 1_000_000 + moment.microsecond

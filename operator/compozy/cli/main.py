@@ -1,0 +1,88 @@
+"""The entry point of `kubectl compozy`: the table of commands, and how errors are shown."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from compozy.cli.command import Invocation, LazyGroup
+from compozy.cli.errors import EXIT_INTERRUPTED, EXIT_USAGE, CliError
+from compozy.cli.flags import normalised
+
+_COMMANDS = "compozy.cli.commands"
+
+cli = LazyGroup(
+    "compozy",
+    help_text="Plans that stop and ask a person.\n\nFlags may stand anywhere after `compozy`, not before.",
+    table={
+        "run": (f"{_COMMANDS}.run:run", "Start a run, follow it and answer its questions."),
+        "requests": (f"{_COMMANDS}.requests:requests", "List questions that wait for an answer."),
+        "request": (f"{_COMMANDS}.request:request", "Show one question in full."),
+        "respond": (f"{_COMMANDS}.respond:respond", "Answer a question."),
+        "cancel": (f"{_COMMANDS}.cancel:cancel", "Cancel a run or a question."),
+        "runs": (f"{_COMMANDS}.runs:runs", "List runs."),
+        "describe": (f"{_COMMANDS}.describe:describe", "Show a run: what waits for whom since when."),
+        "plan": (f"{_COMMANDS}.plan:plan", "Check, apply, list and show plans."),
+    },
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a command and exits the process with its code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command and returns its exit code. Everything that can go wrong is shown here."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    invocation = Invocation()
+    try:
+        result = cli.main(
+            args=normalised(arguments), prog_name="kubectl compozy", standalone_mode=False, obj=invocation
+        )
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has stopped. Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        failure = _as_cli_error(error)
+        if failure is None:
+            raise
+        _show(failure, invocation)
+        return failure.exit_code
+    return result if isinstance(result, int) else 0
+
+
+def _as_cli_error(error: Exception) -> CliError | None:
+    """The error as commands show it; None for a fault of our own, which deserves a traceback."""
+    if isinstance(error, CliError):
+        return error
+    from compozy.cli.failures import of_exception
+
+    return of_exception(error)
+
+
+def _show(failure: CliError, invocation: Invocation) -> None:
+    session = invocation.session
+    if session is not None and session.as_json:
+        session.out_json(failure.as_json())
+        return
+    from compozy.cli.output.text import clean
+
+    for line in (*failure.lines, failure.as_line()):
+        if session is None:
+            print(clean(line), file=sys.stderr)
+        else:
+            session.note(clean(line))

@@ -1,0 +1,1 @@
+"""What is shown to people: tables, text without control characters, JSON and YAML."""

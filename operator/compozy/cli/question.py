@@ -1,0 +1,126 @@
+"""One question in full, as text for the person who is to answer it."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from compozy.cli.output.text import block, clean
+from compozy.cli.output.times import age, until
+from compozy.language.schema import normalize_schema
+from compozy.requests.closing import is_open, state_of
+from compozy.requests.forms import MISSING, FormField, fields
+
+Object = Mapping[str, Any]
+
+
+def question_lines(request: Object, now: datetime, columns: int | None) -> list[str]:
+    """What a person needs to decide: the whole prompt, context, fields, who may answer, until when."""
+    spec, metadata = request["spec"], request["metadata"]
+    lines = [f"humanrequest/{clean(metadata['name'])}  {state_of(request)}", ""]
+    lines += block(spec["prompt"], columns)
+    lines += [
+        "",
+        _line("Asked by", _asker(spec)),
+        _line("Opened", _moment(metadata.get("creationTimestamp"), now)),
+    ]
+    if spec.get("expiresAt"):
+        left = until(spec["expiresAt"], now)
+        lines.append(_line("Expires", f"{clean(spec['expiresAt'])} ({left})"))
+    else:
+        lines.append(_line("Expires", "<none>"))
+    lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("Answered by", _responders(spec))]
+    lines += _block("Context", spec.get("context"), columns)
+    lines += _block("Proposed", spec.get("proposedPreview"), columns)
+    for title, key in (
+        ("Fields", "expect"),
+        ("Fields of edit", "editSchema"),
+        ("Fields of respond", "respondSchema"),
+    ):
+        if isinstance(spec.get(key), Mapping):
+            lines += ["", f"{title}:", *(f"  {line}" for line in field_lines(spec[key]))]
+    return lines + _outcome(request, now, columns) + _how_to_answer(request)
+
+
+def field_lines(schema: Mapping[str, Any]) -> list[str]:
+    """One line for each value to fill in, by its dotted name."""
+    return [_field(field) for field in fields(normalize_schema(schema))] or ["<none: agreeing is the answer>"]
+
+
+def _field(field: FormField) -> str:
+    label = f" — {field.description}" if field.description else ""
+    hint = f"{field.entity_kind} name" if field.entity_kind and field.type == "string" else field.hint
+    default = ""
+    if field.default is not MISSING:
+        default = f", default {json.dumps(field.default, ensure_ascii=False)}"
+    optional = "" if field.required else ", optional"
+    return clean(f"{field.name}{label} [{hint}{default}{optional}]")
+
+
+def _decisions(spec: Object) -> list[str]:
+    """What a person can decide: that nobody could be asked is for programs to say."""
+    return [decision for decision in spec["decisions"] if decision != "unavailable"]
+
+
+def _asker(spec: Object) -> str:
+    item = f", item {spec['item']}" if spec.get("item") is not None else ""
+    return clean(f"{spec['run']}/{spec['node']}, generation {spec['generation']}{item}")
+
+
+def _responders(spec: Object) -> str:
+    responders = spec.get("responders") or {}
+    named = [f"user {name}" for name in responders.get("users") or ()]
+    named += [f"group {name}" for name in responders.get("groups") or ()]
+    who = clean(", ".join(named)) or "whoever may update the request"
+    agents = "agents too" if responders.get("agents") == "allow" else "no agents"
+    starter = ", not whoever started the run" if responders.get("initiator") == "deny" else ""
+    return f"{who}; {agents}{starter}"
+
+
+def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
+    status, response = request.get("status") or {}, request.get("response")
+    lines: list[str] = []
+    if response:
+        resolved = status.get("resolvedAt")
+        when = f", {_moment(resolved, now)}" if resolved else ", not yet taken up by the operator"
+        lines += [
+            "",
+            _line("Answer", clean(f"{response.get('decision')} by {response.get('responder')}") + when),
+        ]
+        if response.get("note"):
+            lines.append(_line("Note", clean(response["note"])))
+        lines += _block("Payload", response.get("payload"), columns)
+    elif status.get("resolvedAt"):
+        lines += ["", _line("Resolved", _moment(status["resolvedAt"], now))]
+    rejection = status.get("lastRejection")
+    if rejection and not response:
+        told = "; ".join(f"{path}: {text}" for path, text in (rejection.get("fields") or {}).items())
+        lines += [
+            "",
+            _line("Handed back", clean(f"{rejection['code']}, answer of {rejection['by']}. {told}")),
+        ]
+    return lines
+
+
+def _how_to_answer(request: Object) -> list[str]:
+    if not is_open(request):
+        return []
+    metadata = request["metadata"]
+    return [
+        "",
+        f"Answer: kubectl compozy respond {clean(metadata['name'])} -n {clean(metadata['namespace'])}",
+    ]
+
+
+def _block(title: str, value: Any, columns: int | None) -> list[str]:
+    if value is None or value == {}:
+        return []
+    return ["", f"{title}:", *block(json.dumps(value, indent=2, ensure_ascii=False), columns)]
+
+
+def _moment(text: str | None, now: datetime) -> str:
+    return f"{clean(text)} ({age(text, now)} ago)" if text else "<unknown>"
+
+
+def _line(title: str, value: str) -> str:
+    return f"{title + ':':<13}{value}"
