@@ -36,6 +36,8 @@ class HumanRequestSpec(ApiModel):
     """The step or node that asks, as a path."""
     item: Annotated[int, Field(ge=0)] | None = None
     """In a fan-out: the index of the source item."""
+    path: Annotated[str, Field(max_length=2048)] | None = None
+    """How the place is shown to people, where it is inside a plan that was called: `outer→inner→step`."""
     kind: RequestKind
     """Ask: for a value. Review: whether an action may run."""
     prompt: Annotated[str, Field(max_length=20000)]

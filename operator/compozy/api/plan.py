@@ -29,10 +29,16 @@ class PlanSpec(ApiModel):
     """The plan in the steps dialect: a list of steps that run in order."""
     graph: FreeFormObject | None = None
     """The plan in the graph dialect: `nodes` and `edges`."""
+    solver: FreeFormObject | None = None
+    """Lets a model write the run's answer: `query_to_answer`, `data`, `system_prompt`. Not beside `output`."""
     output: FreeForm = None
     """Template of the run's output."""
     requests: RequestDefaults | None = None
     """Defaults for the questions that this plan asks."""
+    exemplars: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=100)] | None = None
+    """Requests that this plan is the right answer to, for whoever chooses among plans."""
+    requires_servers: Annotated[list[Annotated[str, Field(max_length=253)]], Field(max_length=100)] | None = None
+    """The tool servers that the plan needs."""
 
 
 class PlanProblem(ApiModel):

@@ -108,6 +108,8 @@ class PlanRunStatus(ApiModel):
     """How many questions wait for people. It may lag a moment behind the HumanRequests themselves."""
     steps_executed: Annotated[int, Field(ge=0)] | None = None
     """How many results the run has stored."""
+    answer: FreeForm = None
+    """What the plan's solver wrote."""
     exit: RunExit | None = None
     """Set when an exit gate fired."""
     output: FreeForm = None

@@ -40,11 +40,12 @@ def ask_here(request: Object, reader: Reader, decisions: Sequence[str] | None = 
 def question_of(request: Object, decisions: Sequence[str] | None = None) -> Question:
     """The question as the terminal shows it."""
     spec = request["spec"]
-    item = f".{spec['item']}" if spec.get("item") is not None else ""
+    # The path of a step in an iteration tells the element already; a lane of a graph is told by its item.
+    item = f".{spec['item']}" if spec.get("item") is not None and "." not in spec["node"] else ""
     context = {key: spec[key] for key in ("context", "proposedPreview") if spec.get(key)}
     return Question(
         prompt=spec["prompt"],
-        path=f"{spec['node']}{item}",
+        path=spec.get("path") or f"{spec['node']}{item}",
         schema=schema_of(request, "respond"),
         decisions=tuple(decisions or spec["decisions"]),
         edit_schema=schema_of(request, "edit"),

@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from compozy.actions.unavailable import refuse
 from compozy.controllers.answers import Answers
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.conditions import condition, merged, run_conditions
@@ -28,7 +29,7 @@ from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
 from compozy.engine.advance import Advance, advance
-from compozy.engine.effects import CancelRequest, Effect, OpenRequest
+from compozy.engine.effects import Call, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import RunCanceled
 from compozy.engine.snapshot import to_status
 from compozy.engine.state import RunState
@@ -100,7 +101,7 @@ class Reconciler:
             gathered.events.append(RunCanceled())
         elif run["spec"].get("paused"):
             return
-        result = advance(view.plan, view.state, gathered.events, now)
+        result = _with_calls(view, advance(view.plan, view.state, gathered.events, now), now)
         await self._commit(view, result, gathered.to_acknowledge, now)
 
     async def _commit(self, view: RunView, result: Advance, to_acknowledge: list[Item], now: datetime) -> None:
@@ -179,7 +180,7 @@ class Reconciler:
             opened = min(item["metadata"]["creationTimestamp"] for item in view.requests)
             begun = replace(view.state, started_at=view.state.started_at or opened)
             now = datetime.now(UTC)
-            state = advance(view.plan, begun, (), now).state
+            state = _with_calls(view, advance(view.plan, begun, (), now), now).state
             if not state.is_final:
                 await self._store.write_status(run, self._status(view, state, now))
         except (LostRace, Gone, PlanMissing):
@@ -272,13 +273,28 @@ def _key(run: Item) -> Key:
     return Key(run["metadata"]["namespace"], run["metadata"]["name"])
 
 
+def _with_calls(view: RunView, result: Advance, now: datetime) -> Advance:
+    """Go on with what was called. Nothing can be called yet, so every call fails at once."""
+    effects = list(result.effects)
+    while not result.state.is_final:
+        events = [refuse(effect) for effect in result.effects if isinstance(effect, Call)]
+        if not events:
+            break
+        result = advance(view.plan, result.state, events, now)
+        effects += result.effects
+    return Advance(result.state, tuple(effects))
+
+
 def _wanted(result: Advance) -> list[OpenRequest]:
     effects: tuple[Effect, ...] = result.effects
     return [
-        effect
-        for effect in effects
-        if isinstance(effect, OpenRequest) and result.state.cells[effect.node].status == "Waiting"
+        effect for effect in effects if isinstance(effect, OpenRequest) and _is_waiting(result.state, effect.node)
     ]
+
+
+def _is_waiting(state: RunState, path: str) -> bool:
+    cell = state.cells.get(path)
+    return cell is not None and cell.status == "Waiting"
 
 
 def _has_news(old: RunState, new: RunState) -> bool:

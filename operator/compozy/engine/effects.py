@@ -1,8 +1,8 @@
-"""What the engine wants done. Performing an effect twice does nothing: names follow from run and node."""
+"""What the engine wants done. Performing an effect twice does nothing: names follow from run and path."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +10,7 @@ class OpenRequest:
     """Put a question to people."""
 
     node: str
+    """The path of the step or node that asks, such as `E0` or `E3/do.2`."""
     generation: int
     prompt: str
     context: Mapping[str, Any] | None
@@ -18,6 +19,10 @@ class OpenRequest:
     responders: Mapping[str, Any]
     expires_after: float | None
     """Seconds until it closes; None where the author says nothing."""
+    item: int | None = None
+    """The index of the element, in an iteration."""
+    plans: tuple[str, ...] = ()
+    """The plans that were called on the way to it, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +33,16 @@ class CancelRequest:
     generation: int
 
 
-Effect = OpenRequest | CancelRequest
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Have something done that takes a while: a tool, an agent, a model's judgement."""
+
+    node: str
+    generation: int
+    kind: Literal["tool", "agent", "infer", "solver"]
+    name: str
+    """The name of the tool; of a model's role for the others."""
+    input: Mapping[str, Any] = field(default_factory=dict)
+
+
+Effect = OpenRequest | CancelRequest | Call

@@ -1,4 +1,4 @@
-"""What can happen to a run from outside."""
+"""What can happen to a run from outside. `node` is always the path of a step or node."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,8 +29,27 @@ class RequestCanceled:
 
 
 @dataclass(frozen=True, slots=True)
+class CallFinished:
+    """What was called has given its result."""
+
+    node: str
+    output: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """What was called has failed, or could not be called at all."""
+
+    node: str
+    reason: str
+    """A stable code, such as `tool_unavailable` or `model_unconfigured`."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunCanceled:
     """Somebody canceled the run."""
 
 
-Event = RequestAnswered | RequestUnanswered | RequestCanceled | RunCanceled
+NodeEvent = RequestAnswered | RequestUnanswered | RequestCanceled | CallFinished | CallFailed
+Event = NodeEvent | RunCanceled

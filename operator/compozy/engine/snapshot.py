@@ -44,6 +44,8 @@ def to_status(state: RunState) -> dict[str, Any]:
         status["completedAt"] = state.completed_at
     if state.output is not None:
         status["output"] = state.output
+    if state.answer is not None:
+        status["answer"] = state.answer
     if state.exit is not None:
         status["exit"] = _exit_status(state.exit)
     return status
@@ -76,6 +78,8 @@ def from_status(begun: RunState, status: Mapping[str, Any]) -> RunState:
         phase=status["phase"] if status.get("phase") in FINAL_PHASES else begun.phase,
         cells={node_id: cell for node_id, cell in cells.items() if cell.is_final},
         output=status.get("output"),
+        answer=status.get("answer"),
+        steps_executed=status.get("stepsExecuted") or 0,
         started_at=status.get("startedAt"),
         completed_at=status.get("completedAt"),
     )

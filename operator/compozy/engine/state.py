@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-CellStatus = Literal["Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled"]
+from compozy.engine.effects import OpenRequest
+from compozy.engine.frames import Container, Frame
+
+CellStatus = Literal["Ready", "Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Canceled"]
 
 FINAL_STATUSES = frozenset({"Succeeded", "Failed", "Skipped", "Canceled"})
@@ -56,8 +59,20 @@ class RunState:
     cells: Mapping[str, Cell] = field(default_factory=dict)
     settled: bool = False
     """False where the nodes that are ready have yet to be looked for: at the start and after a load."""
+    frames: Mapping[str, Frame] = field(default_factory=dict)
+    """Blocks under way, by path. In memory only: a load derives them again."""
+    containers: Mapping[str, Container] = field(default_factory=dict)
+    """Nodes that wait for their blocks, by path. In memory only."""
+    questions: Mapping[str, OpenRequest] = field(default_factory=dict)
+    """Questions that are ready but not their turn yet, by path. In memory only."""
+    asking: str | None = None
+    """The question that was put last, where questions are put one at a time."""
+    steps_executed: int = 0
+    """How many results steps have given: at the top level, and in bodies of this plan."""
     exit: Exit | None = None
     output: Any = None
+    answer: Any = None
+    """What the plan's solver wrote."""
     reason: str | None = None
     """A stable code for how the run ended."""
     message: str | None = None
@@ -68,8 +83,3 @@ class RunState:
     def is_final(self) -> bool:
         """Whether the run has ended."""
         return self.phase in FINAL_PHASES
-
-    @property
-    def steps_executed(self) -> int:
-        """How many results are stored: what succeeded, without the gate that ended the run."""
-        return sum(1 for cell in self.cells.values() if cell.status == "Succeeded" and cell.reason != EXIT_FIRED)

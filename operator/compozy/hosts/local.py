@@ -10,19 +10,25 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from compozy.actions import Perform
+from compozy.actions.unavailable import refuse
 from compozy.engine.advance import advance
-from compozy.engine.effects import CancelRequest, OpenRequest
+from compozy.engine.effects import Call, CancelRequest, OpenRequest
 from compozy.engine.events import Event, RequestAnswered, RequestUnanswered
 from compozy.engine.state import RunState
 from compozy.language.compiled import CompiledPlan
-from compozy.requests.outcome import Answered, Declined, Outcome
+from compozy.requests.outcome import Answered, Declined, Expired, Outcome
 
 Ask = Callable[[OpenRequest], Outcome]
 """Puts a question to the person at this terminal."""
 
 
 def run_locally(
-    plan: CompiledPlan, inputs: Mapping[str, Any], ask: Ask | None, clock: Callable[[], datetime]
+    plan: CompiledPlan,
+    inputs: Mapping[str, Any],
+    ask: Ask | None,
+    clock: Callable[[], datetime],
+    perform: Perform = refuse,
 ) -> RunState:
     """Run a plan to its end.
 
@@ -31,6 +37,7 @@ def run_locally(
         inputs: values for its inputs.
         ask: puts one question to a person; None where nobody can be asked.
         clock: the time of each turn.
+        perform: does what steps call for; by default nothing can be called.
 
     Raises:
         InputsInvalid: the inputs do not fit the plan.
@@ -38,18 +45,27 @@ def run_locally(
     state = RunState(inputs=plan.resolve_inputs(inputs), attended=ask is not None)
     events: list[Event] = []
     questions: deque[OpenRequest] = deque()
+    calls: deque[Call] = deque()
     while True:
         result = advance(plan, state, events, clock())
         state = result.state
         for effect in result.effects:
-            if isinstance(effect, OpenRequest):
-                questions.append(effect)
-            elif isinstance(effect, CancelRequest):
-                questions = deque(item for item in questions if item.node != effect.node)
-        if state.is_final or ask is None or not questions:
+            match effect:
+                case OpenRequest():
+                    questions.append(effect)
+                case Call():
+                    calls.append(effect)
+                case CancelRequest():
+                    questions = deque(item for item in questions if item.node != effect.node)
+        if state.is_final:
             return state
-        question = questions.popleft()
-        events = [_event(question, ask(question))]
+        if calls:
+            events = [perform(calls.popleft())]
+        elif questions and ask is not None:
+            question = questions.popleft()
+            events = [_event(question, ask(question))]
+        else:
+            return state
 
 
 def _event(question: OpenRequest, outcome: Outcome) -> Event:
@@ -58,4 +74,6 @@ def _event(question: OpenRequest, outcome: Outcome) -> Event:
             return RequestAnswered(question.node, outcome.decision, outcome.payload)
         case Declined():
             return RequestUnanswered(question.node, "declined")
+        case Expired():
+            return RequestUnanswered(question.node, "expired")
     return RequestUnanswered(question.node, "unavailable")

@@ -1,6 +1,7 @@
 """A plan's `spec` to its compiled form, or every problem it has."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from compozy.language.compiled import CompiledPlan
@@ -10,30 +11,70 @@ from compozy.language.keys import camel, read_keys
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.schema import check_schema
 from compozy.language.steps.compile import compile_steps
+from compozy.language.steps.context import PlanSource, Surroundings
 
-_KEYS = ("description", "profile", "input_schema", "inputs", "steps", "graph", "output", "requests")
+_KEYS = (
+    "description",
+    "profile",
+    "input_schema",
+    "inputs",
+    "steps",
+    "graph",
+    "output",
+    "solver",
+    "requests",
+    "exemplars",
+    "requires_servers",
+)
 
 
-def compile_plan(spec: Mapping[str, Any]) -> CompiledPlan:
+def compile_plan(
+    spec: Mapping[str, Any], plan_source: PlanSource | None = None, name: str | None = None
+) -> CompiledPlan:
     """Compile the `spec` of a Plan, in either dialect.
+
+    Args:
+        spec: what to compile.
+        plan_source: finds plans that this one calls. Without it calls of plans are taken on trust, and fail
+            when they run.
+        name: the plan's own name, where it has one, so that a circle of calls is seen.
 
     Raises:
         PlanInvalid: with every problem found, in the order of the plan.
     """
     problems: list[Problem] = []
+    around = Surroundings(problems, _compile_called, plan_source, (name,) if name else ())
+    plan = _compile(spec, around)
+    if problems or plan is None:
+        raise PlanInvalid(problems)
+    return plan
+
+
+def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:
+    problems = around.problems
     values = read_keys(spec, "", _KEYS, problems)
     dialects = [name for name in ("steps", "graph") if values.get(name) is not None]
     if len(dialects) != 1:
-        message = "a plan has exactly one of `steps` and `graph`"
-        raise PlanInvalid([*problems, Problem("", "dialect", f"{message}; this one has {len(dialects)}")])
+        message = f"a plan has exactly one of `steps` and `graph`; this one has {len(dialects) or 'neither'}"
+        problems.append(Problem("", "dialect", message))
+        return None
     if values.get("profile", "delivery") not in ("delivery", "watch"):
         problems.append(Problem("profile", "invalid_value", "must be `delivery` or `watch`"))
     _check_input_schema(values, dialects[0], problems)
     expire_after = _expire_after(values.get("requests"), problems)
-    build = compile_steps if dialects[0] == "steps" else compile_graph
-    plan = build(values, expire_after, problems)
-    if problems or plan is None:
-        raise PlanInvalid(problems)
+    plan = compile_steps(values, around) if dialects[0] == "steps" else compile_graph(values, problems)
+    return None if plan is None else replace(plan, request_expire_after=expire_after)
+
+
+def _compile_called(name: str, spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:
+    inner: list[Problem] = []
+    calls = (*around.calls, name)
+    plan = _compile(spec, Surroundings(inner, _compile_called, around.plan_source, calls))
+    for problem in inner:
+        prefixed = (
+            problem if problem.path.startswith("plan__") else replace(problem, path=f"plan__{name}.{problem.path}")
+        )
+        around.problems.append(prefixed)
     return plan
 
 
@@ -49,6 +90,8 @@ def _check_input_schema(values: dict[str, Any], dialect: str, problems: list[Pro
     if values.get("inputs") is not None and (dialect == "steps" or schema is not None):
         message = "`inputs` belongs to graph plans without `inputSchema`; declare the inputs in one place"
         problems.append(Problem("inputs", "duplicate_key", message))
+    if values.get("solver") is not None and dialect == "graph":
+        problems.append(Problem("solver", "unknown_key", "`solver` belongs to steps plans"))
 
 
 def _expire_after(requests: Any, problems: list[Problem]) -> float | None:

@@ -20,10 +20,13 @@ _BARE = (
     "steps",
     "graph",
     "output",
+    "solver",
     "requests",
+    "exemplars",
+    "requires_servers",
 )
 _MANIFEST = ("api_version", "kind", "metadata", "spec")
-_SPEC = ("description", "profile", "input_schema", "inputs", "steps", "graph", "output", "requests")
+_SPEC = tuple(name for name in _BARE if name not in ("identifier", "name"))
 
 
 @dataclass(frozen=True, slots=True)

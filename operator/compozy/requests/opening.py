@@ -39,6 +39,10 @@ def request_object(
         "decisions": list(effect.decisions),
         "responders": dict(effect.responders),
     }
+    if effect.item is not None:
+        spec["item"] = effect.item
+    if effect.plans:
+        spec["path"] = "→".join((*effect.plans, effect.node.rpartition("/")[2]))
     if effect.context:
         spec["context"] = preview(redact_json(dict(effect.context)))
     if seconds is not None:

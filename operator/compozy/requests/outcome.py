@@ -23,4 +23,9 @@ class Unavailable:
     """Nobody could be asked at all."""
 
 
-Outcome = Answered | Declined | Unavailable
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """The question closed before anybody answered."""
+
+
+Outcome = Answered | Declined | Unavailable | Expired

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from compozy.engine.effects import OpenRequest
-from compozy.engine.outcomes import Context, Failed, Outcome, Succeeded, Waiting
+from compozy.engine.events import NodeEvent, RequestAnswered, RequestCanceled, RequestUnanswered
+from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded, Waiting
 from compozy.language.compiled import AskSpec
 from compozy.language.errors import LanguageError
 from compozy.language.schema import field_errors
@@ -35,8 +36,22 @@ def enter_ask(spec: AskSpec, context: Context) -> Outcome:
             decisions=spec.decisions,
             responders=spec.responders,
             expires_after=spec.expires_after,
+            item=context.item,
+            plans=context.plans,
         )
     )
+
+
+def resume_ask(spec: AskSpec, context: Context, event: NodeEvent) -> Outcome:
+    """Go on with what has become of the question."""
+    match event:
+        case RequestAnswered():
+            return answer_ask(spec, event.payload)
+        case RequestUnanswered():
+            return close_ask(spec, context, event.reason)
+        case RequestCanceled():
+            return Canceled("request_canceled", "the question was canceled")
+    return Failed("internal", f"an ask cannot take {type(event).__name__}")
 
 
 def answer_ask(spec: AskSpec, payload: object) -> Outcome:

@@ -1,5 +1,7 @@
-"""`exit`: end the run when a gate holds."""
+"""`exit`: end the plan when a gate holds."""
 
+from compozy.engine.events import NodeEvent
+from compozy.engine.kinds.infer import ask_judge, verdict_of
 from compozy.engine.outcomes import Context, ExitFired, Failed, Outcome, Succeeded
 from compozy.engine.state import Exit
 from compozy.language.compiled import ExitSpec
@@ -9,17 +11,37 @@ DEFAULT_MESSAGES = {"success": "plan exited early", "error": "plan asserted fail
 
 
 def enter_exit(spec: ExitSpec, context: Context) -> Outcome:
-    """Render everything first, then decide: a gate that does not hold lets the plan go on."""
+    """Decide whether the plan ends here. A gate that does not hold lets it go on."""
+    if spec.infer is not None:
+        return ask_judge(spec.infer, context)
+    try:
+        holds = spec.when is None or spec.when.test(context.scope)
+    except LanguageError as error:
+        return Failed(error.code, error.message)
+    return _decided(spec, context, holds, None)
+
+
+def resume_exit(spec: ExitSpec, context: Context, event: NodeEvent) -> Outcome:
+    """Take the judge's verdict."""
+    verdict = verdict_of(event)
+    if isinstance(verdict, Failed):
+        return verdict
+    return _decided(spec, context, verdict.holds, verdict.reason)
+
+
+def _decided(spec: ExitSpec, context: Context, holds: bool, reason: str | None) -> Outcome:
+    # The whole input is rendered whatever the gate says: a template that cannot render is found at once.
     try:
         status = spec.status.render_text(context.scope)
         message = spec.message.render_text(context.scope) if spec.message is not None else None
         output = spec.output.render(context.scope) if spec.output is not None else None
-        fired = spec.when is None or spec.when.test(context.scope)
     except LanguageError as error:
         return Failed(error.code, error.message)
-    if not fired:
-        return Succeeded({"passed": True, "verdict": False, "reason": None})
-    match status:
-        case "success" | "error":
-            return ExitFired(Exit(status, message or DEFAULT_MESSAGES[status], output, context.node))
-    return Failed("exit_status_invalid", f"`status` must be `success` or `error`, not `{status[:40]}`")
+    if status not in DEFAULT_MESSAGES:
+        return Failed("exit_status_invalid", f"`status` must be `success` or `error`, not `{status[:40]}`")
+    if not holds:
+        return Succeeded({"passed": True, "verdict": False, "reason": reason})
+    told = message or DEFAULT_MESSAGES[status]
+    if reason:
+        told = f"{told} ({reason})"
+    return ExitFired(Exit("success" if status == "success" else "error", told, output, context.node, reason))

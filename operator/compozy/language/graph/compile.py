@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
-from compozy.language.compiled import CompiledPlan, Node, NodeResult, NodeSpec, Scope, dependents_of
+from compozy.language.compiled import CompiledPlan, Node, NodeSpec, block_of
 from compozy.language.graph.ask import compile_ask
 from compozy.language.graph.edges import Edges, read_edges
 from compozy.language.graph.fields import Fields
@@ -43,18 +43,22 @@ class GraphDialect:
 
     name: Literal["graph"] = "graph"
 
-    def scope(self, inputs: Mapping[str, Any], results: Mapping[str, NodeResult], generation: int) -> Scope:
-        """Everything that templates and conditions may name. The output of a path not taken reads as null."""
-        nodes = {
-            node_id: {"status": result.status.lower(), "output": result.output}
-            for node_id, result in results.items()
-        }
-        return {"inputs": inputs, "nodes": nodes, "generation": generation}
+    asks_in_turn: bool = False
+
+    def scope(self, inputs: Mapping[str, Any], generation: int) -> dict[str, Any]:
+        """Everything that templates and conditions may name."""
+        return {"inputs": inputs, "nodes": {}, "generation": generation}
+
+    def record(self, scope: dict[str, Any], node: str, status: str, output: Any) -> None:
+        """The output of a path that was not taken reads as null."""
+        scope["nodes"][node] = {"status": status.lower(), "output": output}
+
+    def copied(self, scope: dict[str, Any]) -> dict[str, Any]:
+        """The results are in a mapping of their own."""
+        return {**scope, "nodes": dict(scope["nodes"])}
 
 
-def compile_graph(
-    values: Mapping[str, Any], expire_after: float | None, problems: list[Problem]
-) -> CompiledPlan | None:
+def compile_graph(values: Mapping[str, Any], problems: list[Problem]) -> CompiledPlan | None:
     """Compile `graph`, reporting every problem found."""
     graph = read_keys(values["graph"], "graph", ("nodes", "edges"), problems, required=("nodes",))
     raw = _raw_nodes(graph.get("nodes"), problems)
@@ -75,11 +79,9 @@ def compile_graph(
         return None
     return CompiledPlan(
         dialect=GraphDialect(),
-        nodes=nodes,
-        dependents=dependents_of(nodes),
+        block=block_of(nodes),
         input_schema=schema,
         output=output,
-        request_expire_after=expire_after,
     )
 
 

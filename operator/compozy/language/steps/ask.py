@@ -17,7 +17,7 @@ def compile_ask(data: Any, fields: Fields) -> AskSpec | None:
     if values is None:
         return None
     before = len(fields.problems)
-    prompt = fields.text(values["prompt"], "prompt") if "prompt" in values else None
+    prompt = fields.text(values, "prompt")
     schema = _schema(values.get("output_schema"), fields) if "output_schema" in values else None
     when_unanswered = values.get("when_unanswered", "fail")
     if when_unanswered not in ("fail", "default"):
@@ -50,7 +50,7 @@ def _default(
         fields.report("default", "default_unused", message)
     if not given:
         return None
-    compiled = fields.value(values["default"], "default")
+    compiled = fields.value(values, "default")
     if compiled is not None and compiled.is_static and schema is not None:
         # A template's type is not knowable until it resolves; without one the default is checked now.
         for where, message in field_errors(schema, values["default"]).items():

@@ -3,11 +3,9 @@
 from typing import Any
 
 from compozy.language.compiled import ExitSpec
-from compozy.language.errors import LanguageError
 from compozy.language.steps.fields import Fields
-from compozy.language.steps.gate import Gate, compile_gate
 
-_KEYS = ("when", "status", "message", "output")
+_KEYS = ("when", "infer", "model", "status", "message", "output")
 
 
 def compile_exit(data: Any, fields: Fields) -> ExitSpec | None:
@@ -16,27 +14,17 @@ def compile_exit(data: Any, fields: Fields) -> ExitSpec | None:
     if values is None:
         return None
     before = len(fields.problems)
-    when = _gate(values["when"], fields) if "when" in values else None
-    status = fields.text(values["status"], "status") if "status" in values else None
+    if "when" in values and "infer" in values:
+        fields.report("", "gate_choice", "write at most one of `when` and `infer`")
+    when = fields.gate(values, "when")
+    infer = fields.infer(values) if "infer" in values else None
+    status = fields.text(values, "status")
     if status is not None and status.is_static and values["status"] not in ("success", "error"):
         fields.report("status", "invalid_value", "must be `success` or `error`")
-    message = fields.text(values["message"], "message") if "message" in values else None
-    output = None
-    if "output" in values:
-        if not isinstance(values["output"], dict):
-            fields.report("output", "invalid_type", "must be an object")
-        output = fields.template(values["output"], "output")
+    message = fields.text(values, "message")
+    if "output" in values and not isinstance(values["output"], dict):
+        fields.report("output", "invalid_type", "must be an object")
+    output = fields.value(values, "output")
     if len(fields.problems) > before or status is None:
         return None
-    return ExitSpec(when=when, status=status, message=message, output=output)
-
-
-def _gate(data: Any, fields: Fields) -> Gate | None:
-    try:
-        gate = compile_gate(data)
-    except LanguageError as error:
-        fields.report("when", error.code, error.message)
-        return None
-    # The roots are those of the templates inside; compiling the same data as a value checks them all.
-    fields.value(data, "when")
-    return gate
+    return ExitSpec(when=when, status=status, message=message, output=output, infer=infer)

@@ -1,14 +1,18 @@
 """Reading the input of a step: templates are compiled and what they refer to is checked."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from compozy.language.compiled import Renderable
-from compozy.language.errors import LanguageError
+from compozy.language.compiled import InferSpec
+from compozy.language.errors import LanguageError, format_path
 from compozy.language.keys import read_keys, type_name
 from compozy.language.problems import Problem
+from compozy.language.steps.context import Surroundings
+from compozy.language.steps.gate import Gate, compile_gate
 from compozy.language.steps.template import Template, TemplateValue, compile_value, parse
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +20,14 @@ class Fields:
     """Where the input of one step stands, and what its templates may refer to."""
 
     step: str
-    """Id of the step, for messages."""
+    """Id of the step, or what stands for it, for messages."""
     path: str
-    roots: frozenset[str]
-    """`input` and the ids of earlier steps."""
-    problems: list[Problem]
+    around: Surroundings
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Where problems go."""
+        return self.around.problems
 
     def at(self, key: str) -> str:
         """The path of a key of this input."""
@@ -32,42 +39,77 @@ class Fields:
 
     def keys(self, data: Any, known: Collection[str], required: Collection[str]) -> dict[str, Any] | None:
         """The values by snake_case name; None where the input is not an object at all."""
-        before = len(self.problems)
         values = read_keys(data, self.path, known, self.problems, required)
-        return None if len(self.problems) > before and not values else values
+        return values if isinstance(data, Mapping) else None
 
-    def text(self, value: Any, key: str) -> Template | None:
-        """A text template."""
-        if not isinstance(value, str):
-            self.report(key, "invalid_type", f"must be text, not {type_name(value)}")
+    def text(self, values: Mapping[str, Any], key: str, *bindings: str) -> Template | None:
+        """A text template; None where the key is absent or wrong."""
+        if key not in values:
             return None
-        try:
-            template = parse(value)
-        except LanguageError as error:
-            self.report(key, error.code, error.message)
+        if not isinstance(values[key], str):
+            self.report(key, "invalid_type", f"must be text, not {type_name(values[key])}")
             return None
-        self._check_roots(sorted(template.roots()), key)
+        template = self._compiled(lambda: parse(values[key]), key)
+        if template is not None:
+            self._check_roots(template.roots(), key, bindings)
         return template
 
-    def template(self, value: Any, key: str) -> Renderable | None:
-        """Any JSON value with templates in its strings."""
-        return self.value(value, key)
-
-    def value(self, value: Any, key: str) -> TemplateValue | None:
-        """Like `template`, for callers that ask whether the value is static."""
-        try:
-            compiled = compile_value(value)
-        except LanguageError as error:
-            self.report(key, error.code, error.message)
+    def value(self, values: Mapping[str, Any], key: str) -> TemplateValue | None:
+        """Any JSON value with templates in its strings; None where the key is absent or wrong."""
+        if key and key not in values:
             return None
-        self._check_roots(sorted(compiled.roots()), key)
+        data: Any = values[key] if key else values
+        compiled = self._compiled(lambda: compile_value(data), key)
+        if compiled is not None:
+            self._check_roots(compiled.roots(), key, ())
         return compiled
 
-    def _check_roots(self, roots: list[str], key: str) -> None:
-        for root in roots:
-            if root not in self.roots:
+    def gate(self, values: Mapping[str, Any], key: str, *bindings: str) -> Gate | None:
+        """A `{value, op, to}` gate; None where the key is absent or wrong."""
+        if key not in values:
+            return None
+        gate = self._compiled(lambda: compile_gate(values[key]), key)
+        if gate is not None:
+            self._check_roots(gate.roots(), key, bindings)
+        return gate
+
+    def either_gate(self, values: Mapping[str, Any], key: str, *bindings: str) -> "Gate | InferSpec | None":
+        """Exactly one of a gate under `key` and a question to a model under `infer`."""
+        if (key in values) == ("infer" in values):
+            self.report("", "gate_choice", f"write exactly one of `{key}` and `infer`")
+            return None
+        if key in values:
+            return self.gate(values, key, *bindings)
+        return self.infer(values, *bindings)
+
+    def infer(self, values: Mapping[str, Any], *bindings: str) -> InferSpec | None:
+        """A question to a model under `infer`, with the `model` that answers it."""
+        question = self.text(values, "infer", *bindings)
+        model = self.text(values, "model", *bindings)
+        return InferSpec(question, model) if question is not None else None
+
+    def count(self, values: Mapping[str, Any], key: str, default: int) -> int:
+        """A whole number of at least one."""
+        value = values.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            self.report(key, "invalid_value", "must be a whole number of at least 1")
+            return default
+        return value
+
+    def _compiled(self, build: Callable[[], T], key: str) -> T | None:
+        try:
+            return build()
+        except LanguageError as error:
+            where = f"{key}.{format_path(error.path)}" if error.path and key else key
+            self.report(where, error.code, error.message)
+            return None
+
+    def _check_roots(self, roots: Iterable[str], key: str, bindings: tuple[str, ...]) -> None:
+        known = self.around.roots | frozenset(bindings)
+        for root in sorted(roots):
+            if root not in known:
                 message = (
                     f"step {self.step} refers to `{root}`, which is neither `input` nor an earlier step; "
-                    f"available: {', '.join(sorted(self.roots))}"
+                    f"available: {', '.join(sorted(known))}"
                 )
                 self.report(key, "unknown_reference", message)

@@ -1,0 +1,103 @@
+"""Blocks under way, and the nodes that wait for them.
+
+A frame is one run of a block: the plan itself, a branch, the body of one element, a plan that was called. A
+container is a node whose result is made of the results of its frames.
+"""
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from compozy.language.compiled import Block, CompiledPlan, Scope
+
+
+@dataclass(slots=True)
+class Frame:
+    """One run of a block. Paths of its nodes begin with its own."""
+
+    path: str
+    """Empty for the plan itself."""
+    block: Block
+    plan: CompiledPlan
+    """The plan that the block belongs to."""
+    scope: dict[str, Any]
+    """What its own nodes have found, and what it binds."""
+    outer: Scope | None = None
+    """What the surrounding block had found when this one began; it does not change meanwhile."""
+    owner: str | None = None
+    """The path of the container that waits for it."""
+    lane: int | None = None
+    """Which element, in an iteration."""
+    plans: tuple[str, ...] = ()
+    """The plans that were called on the way, outermost first."""
+    ended: int = 0
+    """How many of its nodes have ended."""
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether the block is a whole plan."""
+        return self.outer is None
+
+    @property
+    def view(self) -> Scope:
+        """What templates and conditions of the block see."""
+        return self.scope if self.outer is None else ChainMap(self.scope, self.outer)  # type: ignore[arg-type]
+
+    def path_of(self, node_id: str) -> str:
+        """The path of one of its nodes."""
+        if not node_id:
+            return self.path
+        return f"{self.path}/{node_id}" if self.path else node_id
+
+    def copied(self) -> "Frame":
+        """A frame that can go on without changing this one."""
+        return replace(self, scope=self.plan.dialect.copied(self.scope))
+
+
+@dataclass(slots=True)
+class Container:
+    """A node that waits for its frames."""
+
+    path: str
+    frame: str
+    """The path of the frame that the node is in."""
+    node: str
+    """Its id there."""
+    kind: Literal["branch", "map", "reduce", "filter", "plan"]
+    label: str
+    """`then`, `else` or `do`; for a plan its name."""
+    block: Block
+    items: list[Any] = field(default_factory=list)
+    concurrency: int = 1
+    verdict: bool = False
+    reason: str | None = None
+    following: int = 0
+    """The next element to begin."""
+    active: int = 0
+    done: int = 0
+    accumulator: Any = None
+    floor: int = 0
+    """The first element that may still put a question."""
+    failed_lane: int | None = None
+    failure: tuple[str, str] | None = None
+    """Reason and message of the failed element with the lowest index."""
+
+    def lane_path(self, index: int) -> str:
+        """The path of one element."""
+        return f"{self.path}/{self.label}.{index}"
+
+    def copied(self) -> "Container":
+        """A container that can go on without changing this one."""
+        return replace(self)
+
+
+def lanes_of(path: str) -> tuple[int, ...]:
+    """The elements on a path, outermost first: `E1/do.2/B0` is in element 2."""
+    indexes = (segment.rpartition(".")[2] for segment in path.split("/") if "." in segment)
+    return tuple(int(index) for index in indexes if index.isdecimal())
+
+
+def results_of(container: Container, outputs: Mapping[int, Any]) -> list[Any]:
+    """The results of all elements, in their order."""
+    return [outputs[index] for index in range(len(container.items))]

@@ -1,0 +1,78 @@
+"""Calls by name: tools, agents, and other plans."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compozy.engine.effects import Call
+from compozy.engine.events import CallFailed, CallFinished, NodeEvent
+from compozy.engine.outcomes import Calling, Context, Failed, Outcome, PlanCalled, Succeeded
+from compozy.language.compiled import AgentSpec, CallSpec, PlanCallSpec
+from compozy.language.errors import LanguageError
+from compozy.language.problems import InputsInvalid
+from compozy.language.schema import field_errors
+
+DEFAULT_MODEL = "default"
+
+
+def enter_call(spec: CallSpec, context: Context) -> Outcome:
+    """Have a tool called."""
+    try:
+        rendered = spec.input.render(context.scope)
+    except LanguageError as error:
+        return Failed(error.code, error.message)
+    return Calling(Call(context.node, context.generation, "tool", spec.tool, rendered))
+
+
+def resume_call(spec: CallSpec, context: Context, event: NodeEvent) -> Outcome:  # noqa: ARG001
+    """Take the tool's result."""
+    match event:
+        case CallFinished():
+            return Succeeded(event.output)
+        case CallFailed():
+            return Failed(event.reason, event.message)
+    return Failed("internal", f"a call cannot take {type(event).__name__}")
+
+
+def enter_agent(spec: AgentSpec, context: Context) -> Outcome:
+    """Have an agent work."""
+    try:
+        task: dict[str, Any] = {"prompt": spec.prompt.render_text(context.scope)}
+        if spec.system_prompt is not None:
+            task["system_prompt"] = spec.system_prompt.render_text(context.scope)
+        model = spec.model.render_text(context.scope) if spec.model is not None else DEFAULT_MODEL
+    except LanguageError as error:
+        return Failed(error.code, error.message)
+    task |= {"output_schema": spec.output_schema, "max_iterations": spec.max_iterations}
+    if spec.tools is not None:
+        task["tools"] = list(spec.tools)
+    return Calling(Call(context.node, context.generation, "agent", model, task))
+
+
+def resume_agent(spec: AgentSpec, context: Context, event: NodeEvent) -> Outcome:  # noqa: ARG001
+    """Take the agent's result: `{output, iterations, tools_called, final}`."""
+    match event:
+        case CallFinished(output=Mapping() as result) if "output" in result:
+            faults = field_errors(spec.output_schema, result["output"]) if result.get("final", True) else {}
+            if faults:
+                where = "; ".join(f"{path}: {message}" for path, message in faults.items())
+                return Failed("agent_output_invalid", f"the agent's output does not conform: {where}")
+            given = {key: result[key] for key in ("iterations", "tools_called", "final") if key in result}
+            return Succeeded(
+                {"iterations": 1, "tools_called": [], "final": True, "output": result["output"], **given}
+            )
+        case CallFailed():
+            return Failed(event.reason, event.message)
+    return Failed("agent_output_invalid", "an agent must give {output, iterations, tools_called, final}")
+
+
+def enter_plan_call(spec: PlanCallSpec, context: Context) -> Outcome:
+    """Begin another plan, with its inputs checked before any of its steps."""
+    if spec.plan is None:
+        return Failed("plan_unknown", f"there is no plan `{spec.name}` here")
+    try:
+        inputs = spec.plan.resolve_inputs(spec.input.render(context.scope))
+    except LanguageError as error:
+        return Failed(error.code, error.message)
+    except InputsInvalid as error:
+        return Failed("inputs_invalid", f"the inputs of plan `{spec.name}` do not fit: {error}")
+    return PlanCalled(spec.name, spec.plan, inputs)
