@@ -1,7 +1,7 @@
 """A plan from a file: read, checked and, where something is wrong, told with the place in the file."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from compozy.language.compiled import CompiledPlan
     from compozy.language.document import PlanDocument
     from compozy.language.problems import Problem
+    from compozy.language.steps.context import PlanSource
 
 STDIN = "-"
 
@@ -73,11 +74,36 @@ def read_plan(file: str) -> PlanFile:
     document: PlanDocument | None = None
     try:
         document = parse_document(text)
-        compiled = compile_plan(document.spec)
+        compiled = compile_plan(document.spec, _beside(file), trusts_unknown=True)
     except PlanInvalid as invalid:
         placed = document.with_positions(invalid.problems) if document is not None else invalid.problems
         return PlanFile(file, document, None, tuple(placed))
     return PlanFile(file, document, compiled, ())
+
+
+def _beside(file: str) -> "PlanSource":
+    """Finds plans that a plan calls among the files beside it, by their own names."""
+    from compozy.language.document import object_name, parse_document
+    from compozy.language.problems import PlanInvalid
+
+    found: dict[str, Any] = {}
+
+    def look() -> None:
+        for path in sorted(Path(file).parent.glob("*.y*ml")) if file != STDIN else ():
+            try:
+                document = parse_document(path.read_text("utf-8"))
+            except (OSError, UnicodeDecodeError, PlanInvalid):
+                continue
+            name = document.name or object_name(path.stem)
+            if name is not None:
+                found.setdefault(name, document.spec)
+
+    def source(name: str) -> "Mapping[str, Any] | None":
+        if not found:
+            look()
+        return found.get(object_name(name) or "")
+
+    return source
 
 
 def require_plan(file: str) -> "tuple[PlanFile, PlanDocument, CompiledPlan]":

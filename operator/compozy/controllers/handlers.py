@@ -51,6 +51,8 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
         if _take(app, event):
             key = key_of(event["object"])
             app.plan_turns.add(key)
+            for caller in app.plans.callers_of(key):
+                app.plan_turns.add(caller)
             for run in app.reconciler.waiting_for_plan.pop(key, ()):
                 app.reconciler.turns.add(run)
 

@@ -7,16 +7,17 @@ content, so ten thousand runs share one copy. They have no owner: a run outlives
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from compozy.controllers.api_client import ApiClient, ApiError
-from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.conditions import condition, merged
 from compozy.controllers.paths import revisions
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.engine.times import parse_timestamp, timestamp
+from compozy.language.calls import Bundle, bundle_of, called_names, source_of
 from compozy.language.compile import compile_plan
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import PlanInvalid
@@ -35,14 +36,19 @@ class PlanMissing(Exception):
     """The Plan that a run names is not there."""
 
 
-def digest_of(spec: Mapping[str, Any]) -> str:
-    """Ten hexadecimal digits that stand for the content of a plan."""
-    canonical = json.dumps(spec, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:10]
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A plan's spec with every plan that it calls: what a run keeps to from beginning to end."""
 
+    spec: dict[str, Any]
+    plans: Bundle = field(default_factory=dict)
 
-def _revision_name(plan: Mapping[str, Any]) -> str:
-    return f"{plan['metadata']['name']}-{digest_of(plan['spec'])}"
+    @property
+    def digest(self) -> str:
+        """Ten hexadecimal digits that stand for the content."""
+        content = {"spec": self.spec, "plans": self.plans} if self.plans else self.spec
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:10]
 
 
 class Plans:
@@ -53,7 +59,7 @@ class Plans:
         self._store = store
         self._cache = cache
         self._compiled: dict[str, CompiledPlan | PlanInvalid] = {}
-        self._frozen: dict[Key, dict[str, Any]] = {}
+        self._frozen: dict[Key, Frozen] = {}
 
     async def of_run(self, run: Item, revision: str | None) -> tuple[CompiledPlan, dict[str, Any], str | None]:
         """The compiled plan of a run, its spec and its revision.
@@ -66,27 +72,39 @@ class Plans:
             PlanMissing: the run names a Plan that is not there.
             PlanInvalid: the plan cannot be right.
         """
-        if run["spec"].get("plan") is not None:
-            spec = run["spec"]["plan"]
-            return self.compiled(spec), spec, None
-        namespace, name = run["metadata"]["namespace"], run["spec"]["planRef"]["name"]
-        if revision is None:
-            plan = self._cache.get("Plan", Key(namespace, name))
-            if plan is None:
-                raise PlanMissing(f"there is no Plan {name} in namespace {namespace}; the run waits for it")
-            self.compiled(plan["spec"])
-            revision = await self.freeze(plan)
-        spec = await self._frozen_spec(Key(namespace, revision))
-        return self.compiled(spec), spec, revision
+        namespace, inline = run["metadata"]["namespace"], run["spec"].get("plan")
+        if revision is not None:
+            frozen = await self._read(Key(namespace, revision))
+            return self.compiled(frozen), frozen.spec, revision
+        if inline is not None:
+            frozen = self._with_called(namespace, inline)
+            compiled = self.compiled(frozen)
+            # The run itself is the frozen copy, unless it calls plans that may change.
+            kept = await self._freeze(namespace, "inline", frozen, 1) if frozen.plans else None
+            return compiled, frozen.spec, kept
+        name = run["spec"]["planRef"]["name"]
+        plan = self._cache.get("Plan", Key(namespace, name))
+        if plan is None:
+            raise PlanMissing(f"there is no Plan {name} in namespace {namespace}; the run waits for it")
+        frozen = self._with_called(namespace, plan["spec"])
+        compiled = self.compiled(frozen)
+        return compiled, frozen.spec, await self._freeze_plan(plan, frozen)
 
-    def compiled(self, spec: Mapping[str, Any]) -> CompiledPlan:
-        """The compiled form of a plan's spec. Raises PlanInvalid."""
-        digest = digest_of(spec)
+    def _with_called(self, namespace: str, spec: dict[str, Any]) -> Frozen:
+        def find(name: str) -> dict[str, Any] | None:
+            plan = self._cache.get("Plan", Key(namespace, name))
+            return None if plan is None else plan["spec"]
+
+        return Frozen(spec, bundle_of(spec, find))
+
+    def compiled(self, frozen: Frozen) -> CompiledPlan:
+        """The compiled form of a plan. Raises PlanInvalid."""
+        digest = frozen.digest
         if digest not in self._compiled:
             if len(self._compiled) >= MAX_COMPILED:
                 self._compiled.pop(next(iter(self._compiled)))
             try:
-                self._compiled[digest] = compile_plan(spec)
+                self._compiled[digest] = compile_plan(frozen.spec, source_of(frozen.plans))
             except PlanInvalid as error:
                 self._compiled[digest] = error
         result = self._compiled[digest]
@@ -94,29 +112,35 @@ class Plans:
             raise PlanInvalid(result.problems)
         return result
 
-    async def freeze(self, plan: Item) -> str:
-        """Make sure that the revision of a Plan's content exists; returns its name."""
+    async def _freeze_plan(self, plan: Item, frozen: Frozen) -> str:
         metadata = plan["metadata"]
-        name = _revision_name(plan)
-        key = Key(metadata["namespace"], name)
-        is_known = (plan.get("status") or {}).get("revision") == name
-        if key not in self._frozen and not is_known:
+        name = f"{metadata['name']}-{frozen.digest}"
+        if (plan.get("status") or {}).get("revision") == name:
+            self._frozen[Key(metadata["namespace"], name)] = frozen
+        generation = metadata.get("generation", 1)
+        return await self._freeze(metadata["namespace"], metadata["name"], frozen, generation)
+
+    async def _freeze(self, namespace: str, base: str, frozen: Frozen, generation: int) -> str:
+        """Make sure that a revision exists; returns its name, which follows from its content."""
+        name = f"{base}-{frozen.digest}"
+        key = Key(namespace, name)
+        if key not in self._frozen:
             body = {
                 "apiVersion": "apps/v1",
                 "kind": "ControllerRevision",
-                "metadata": {"name": name, "labels": {PLAN_LABEL: metadata["name"]}},
-                "data": {"spec": plan["spec"]},
-                "revision": metadata.get("generation", 1),
+                "metadata": {"name": name, "labels": {PLAN_LABEL: base}},
+                "data": {"spec": frozen.spec, "plans": frozen.plans},
+                "revision": generation,
             }
             try:
-                await self._api.create(revisions(metadata["namespace"]), body)
+                await self._api.create(revisions(namespace), body)
             except ApiError as error:
                 if error.status != 409:
                     raise
-        self._frozen[key] = plan["spec"]
+            self._frozen[key] = frozen
         return name
 
-    async def _frozen_spec(self, key: Key) -> dict[str, Any]:
+    async def _read(self, key: Key) -> Frozen:
         if key not in self._frozen:
             try:
                 found = await self._api.get(revisions(key.namespace, key.name))
@@ -124,8 +148,18 @@ class Plans:
                 if error.status != 404:
                     raise
                 raise PlanMissing(f"the frozen revision {key.name} of the plan is gone") from None
-            self._frozen[key] = found["data"]["spec"]
+            self._frozen[key] = Frozen(found["data"]["spec"], found["data"].get("plans") or {})
         return self._frozen[key]
+
+    def callers_of(self, key: Key) -> list[Key]:
+        """The Plans of the namespace that call this one, directly or through others."""
+        callers = []
+        for plan in self._cache.all("Plan"):
+            found = key_of(plan)
+            calls = found.namespace == key.namespace and found != key and called_names(plan["spec"])
+            if calls and key.name in self._with_called(key.namespace, plan["spec"]).plans:
+                callers.append(found)
+        return callers
 
     async def reconcile(self, key: Key) -> None:
         """Say on a Plan whether it is right, and freeze its revision."""
@@ -136,8 +170,9 @@ class Plans:
         old = plan.get("status") or {}
         status: dict[str, Any] = {"observedGeneration": generation}
         try:
-            nodes = len(self.compiled(plan["spec"]).nodes)
-            status["revision"] = await self.freeze(plan)
+            frozen = self._with_called(key.namespace, plan["spec"])
+            nodes = len(self.compiled(frozen).nodes)
+            status["revision"] = await self._freeze_plan(plan, frozen)
             ready = condition("Ready", True, "Valid", f"{nodes} steps or nodes", generation, now)
         except PlanInvalid as error:
             status["problems"] = [

@@ -29,7 +29,7 @@ _KEYS = (
 
 
 def compile_plan(
-    spec: Mapping[str, Any], plan_source: PlanSource | None = None, name: str | None = None
+    spec: Mapping[str, Any], plan_source: PlanSource | None = None, *, trusts_unknown: bool = False
 ) -> CompiledPlan:
     """Compile the `spec` of a Plan, in either dialect.
 
@@ -37,13 +37,13 @@ def compile_plan(
         spec: what to compile.
         plan_source: finds plans that this one calls. Without it calls of plans are taken on trust, and fail
             when they run.
-        name: the plan's own name, where it has one, so that a circle of calls is seen.
+        trusts_unknown: whether a plan that `plan_source` does not find may be somewhere else.
 
     Raises:
         PlanInvalid: with every problem found, in the order of the plan.
     """
     problems: list[Problem] = []
-    around = Surroundings(problems, _compile_called, plan_source, (name,) if name else ())
+    around = Surroundings(problems, _compile_called, plan_source, trusts_unknown)
     plan = _compile(spec, around)
     if problems or plan is None:
         raise PlanInvalid(problems)
@@ -69,7 +69,7 @@ def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | No
 def _compile_called(name: str, spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:
     inner: list[Problem] = []
     calls = (*around.calls, name)
-    plan = _compile(spec, Surroundings(inner, _compile_called, around.plan_source, calls))
+    plan = _compile(spec, Surroundings(inner, _compile_called, around.plan_source, around.trusts_unknown, calls))
     for problem in inner:
         prefixed = (
             problem if problem.path.startswith("plan__") else replace(problem, path=f"plan__{name}.{problem.path}")

@@ -23,6 +23,8 @@ class Surroundings:
     """Compiles another plan; reports its problems as problems of the call."""
     plan_source: PlanSource | None = None
     """None where no other plans can be looked up: calls of plans are then taken on trust."""
+    trusts_unknown: bool = False
+    """Whether a plan that cannot be found is taken on trust, and only its call fails."""
     calls: tuple[str, ...] = ()
     """The plans that are being compiled, outermost first."""
     top_ids: frozenset[str] = frozenset()
