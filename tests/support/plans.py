@@ -93,6 +93,49 @@ graph:
   edges: [{ from: a, to: c }, { from: b, to: end }, { from: c, to: end }]
 """
 
+NESTED = """
+steps:
+  - id: E0
+    tool_name: map
+    input:
+      over: "{{input.names}}"
+      concurrency: 2
+      do:
+        - id: B0
+          tool_name: ask
+          input:
+            prompt: "Keep {{item}}?"
+            output_schema: { type: object, properties: { x: { type: string } } }
+            when_unanswered: default
+            default: { x: "{{item}}" }
+        - id: B1
+          tool_name: filter
+          input: { over: ["{{B0.answer.x}}"], where: { value: "{{item}}", op: ne, to: b } }
+  - id: E1
+    tool_name: decide
+    input:
+      if: { value: "{{E0.count}}", op: gt, to: 1 }
+      then:
+        tool_name: ask
+        input: { prompt: "Sure?", output_schema: { properties: { x: { type: string } } } }
+      else: { tool_name: filter, input: { over: [1], where: { value: "{{item}}", op: eq, to: 1 } } }
+  - id: E2
+    tool_name: reduce
+    input:
+      over: "{{E0.results}}"
+      initial: 0
+      do:
+        tool_name: ask
+        input: { prompt: "After {{accumulator}}?", output_schema: { properties: { x: { type: string } } } }
+output: { count: "{{E2.count}}" }
+"""
+NESTED_INPUTS = {"names": ["a", "b", "c"]}
+NESTED_ASKS = [
+    *(f"E0/do.{index}/B0" for index in range(3)),
+    "E1/then",
+    *(f"E2/do.{index}" for index in range(3)),
+]
+
 
 def spec(text: str) -> dict[str, Any]:
     """The spec of a plan text."""

@@ -20,13 +20,18 @@ PLANS = {
     "steps": (plans.STEPS, plans.STEPS_INPUTS),
     "graph": (plans.GRAPH, plans.GRAPH_INPUTS),
     "two": (plans.TWO_QUESTIONS, {}),
+    "nested": (plans.NESTED, plans.NESTED_INPUTS),
 }
 COMPILED = {name: compile_plan(plans.spec(text)) for name, (text, _) in PLANS.items()}
 PAYLOADS = {"E0": plans.STEPS_ANSWER, "choose": plans.GRAPH_ANSWER}
 
 
 def events_of(name):
-    nodes = [node.id for node in COMPILED[name].nodes.values() if node.spec.kind == "ask"]
+    nodes = (
+        plans.NESTED_ASKS
+        if name == "nested"
+        else [node.id for node in COMPILED[name].nodes.values() if node.spec.kind == "ask"]
+    )
     answered = st.sampled_from(nodes).map(
         lambda node: RequestAnswered(node, "respond", PAYLOADS.get(node, {"x": node}))
     )
@@ -46,7 +51,7 @@ def begun(name):
 @st.composite
 def histories(draw):
     name = draw(st.sampled_from(sorted(PLANS)))
-    batches = draw(st.lists(st.lists(events_of(name), max_size=3), max_size=6))
+    batches = draw(st.lists(st.lists(events_of(name), max_size=4), max_size=12))
     return name, batches
 
 
@@ -101,6 +106,24 @@ def test_a_restart_at_any_point_changes_nothing_but_asks_the_same_questions_agai
                 assert asked.setdefault(effect.node, effect) == effect
         state, restarted = result.state, reload(name, again.state)
         assert reload(name, state) == restarted
+
+
+@given(st.lists(st.booleans(), min_size=7, max_size=7))
+def test_a_nested_plan_asks_in_item_order_and_a_restart_between_any_two_answers_changes_nothing(restarts):
+    plan, state, asked = COMPILED["nested"], begun("nested"), []
+    known: list[RequestAnswered] = []
+    for restart in restarts:
+        result = advance(plan, state, known, NOW)
+        state = reload("nested", result.state) if restart else result.state
+        again = advance(plan, state, known, NOW)
+        waiting = [path for path, cell in again.state.cells.items() if cell.status == "Waiting"]
+        assert len(waiting) == 1
+        asked += waiting
+        known = [RequestAnswered(waiting[0], "respond", {"x": str(len(asked))})]
+        state = again.state
+    done = advance(plan, state, known, NOW).state
+    assert asked == plans.NESTED_ASKS
+    assert (done.phase, done.output, done.steps_executed) == ("Succeeded", {"count": 3}, 13)
 
 
 @settings(max_examples=200)

@@ -28,6 +28,7 @@ def compile_steps_list(steps: Any, path: str, around: Surroundings) -> Block | N
     if not isinstance(steps, list) or not steps:
         around.problems.append(Problem(path, "invalid_type", "must be a list with at least one step"))
         return None
+    around = around.knowing()
     nodes: dict[str, Node] = {}
     seen: set[str] = set()
     previous: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ def compile_steps_list(steps: Any, path: str, around: Surroundings) -> Block | N
             previous = (node.id,)
         if step_id is not None:
             # Later steps may refer to it even where it cannot be right itself: one fault, one problem.
-            around = around.knowing(step_id)
+            around.roots.add(step_id)
     return block_of(nodes) if nodes else None
 
 

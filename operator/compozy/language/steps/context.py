@@ -31,13 +31,13 @@ class Surroundings:
     """Every id at the top level of the plan: a body may not use them."""
     place: str = "top"
     """`top`, `do` for the body of an iteration, `branch` for one of a decide."""
-    roots: frozenset[str] = field(default_factory=lambda: frozenset({"input"}))
-    """What templates may refer to."""
+    roots: set[str] = field(default_factory=lambda: {"input"})
+    """What templates may refer to; grows while a list of steps is read."""
 
     def within(self, place: str, *bindings: str) -> "Surroundings":
         """The surroundings of a body."""
-        return replace(self, place=place, roots=self.roots | frozenset(bindings))
+        return replace(self, place=place, roots=self.roots | set(bindings))
 
     def knowing(self, *ids: str) -> "Surroundings":
         """The surroundings after some steps."""
-        return replace(self, roots=self.roots | frozenset(ids))
+        return replace(self, roots=self.roots | set(ids))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from compozy.language.compiled import InferSpec
-from compozy.language.errors import LanguageError, format_path
+from compozy.language.errors import LanguageError, format_path, name_keys
 from compozy.language.keys import read_keys, type_name
 from compozy.language.problems import Problem
 from compozy.language.steps.context import Surroundings
@@ -105,11 +105,11 @@ class Fields:
             return None
 
     def _check_roots(self, roots: Iterable[str], key: str, bindings: tuple[str, ...]) -> None:
-        known = self.around.roots | frozenset(bindings)
         for root in sorted(roots):
-            if root not in known:
+            if root not in self.around.roots and root not in bindings:
+                known = name_keys(sorted(self.around.roots | set(bindings)))
                 message = (
                     f"step {self.step} refers to `{root}`, which is neither `input` nor an earlier step; "
-                    f"available: {', '.join(sorted(known))}"
+                    f"available: {known}"
                 )
                 self.report(key, "unknown_reference", message)
