@@ -31,7 +31,7 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in _Base.yaml_implicit_resolvers.items()
 }
 
-_SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
 @dataclass(slots=True)
@@ -94,6 +94,8 @@ class _Walk:
         if self.count > MAX_VALUES:
             raise _invalid("yaml_too_large", f"has more than {MAX_VALUES} values", node.start_mark, path)
         self.positions[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+        if node.tag not in _TAGS:
+            raise _invalid("yaml_unsupported", f"the tag {node.tag} has no JSON value", node.start_mark, path)
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path, depth)
         if isinstance(node, yaml.SequenceNode):
@@ -101,8 +103,6 @@ class _Walk:
         return self.scalar(node, path)
 
     def scalar(self, node: yaml.Node, path: str) -> Any:
-        if node.tag not in _SCALARS:
-            raise _invalid("yaml_unsupported", f"the tag {node.tag} has no JSON value", node.start_mark, path)
         value = self.loader.construct_object(node)
         if isinstance(value, float) and not math.isfinite(value):
             raise _invalid("yaml_unsupported", "a number must be finite", node.start_mark, path)

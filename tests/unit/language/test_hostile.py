@@ -1,0 +1,176 @@
+"""Documents that mean harm: refused with a problem of ours, in bounded time and memory, never with a crash."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compozy.language.compile import compile_plan
+from compozy.language.document import parse_document
+from compozy.language.problems import PlanInvalid
+from compozy.language.yaml_text import MAX_BYTES
+from support import plans
+
+pytestmark = pytest.mark.unit
+
+KEYS = st.sampled_from(
+    [
+        *(
+            "steps",
+            "graph",
+            "nodes",
+            "edges",
+            "id",
+            "kind",
+            "class",
+            "params",
+            "tool_name",
+            "input",
+            "prompt",
+            "if",
+        ),
+        *(
+            "output_schema",
+            "properties",
+            "type",
+            "over",
+            "do",
+            "then",
+            "else",
+            "where",
+            "when",
+            "value",
+            "op",
+            "to",
+        ),
+        *(
+            "map",
+            "template",
+            "expect",
+            "routes",
+            "default",
+            "status",
+            "output",
+            "solver",
+            "inputs",
+            "input_schema",
+        ),
+        *("apiVersion", "metadata", "spec", "enum", "required", "concurrency", "initial", "expires", "after"),
+    ]
+)
+WORDS = st.sampled_from(
+    [
+        *("ask", "exit", "map", "reduce", "decide", "filter", "agent", "plan__x", "a__b", "route", "transform"),
+        *(
+            "control",
+            "action",
+            "object",
+            "string",
+            "E0",
+            "E1",
+            "{{E0.x}}",
+            "{{item}}",
+            "{{ .inputs.a }}",
+            "{{",
+            "72h",
+        ),
+        *("nodes.a.output != null", "success", "fail", "default", "eq", "gt", "", "\u202e", "x" * 300),
+    ]
+)
+SCALARS = st.one_of(
+    WORDS, st.integers(), st.floats(allow_nan=False), st.booleans(), st.none(), st.text(max_size=8)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(KEYS, inner, max_size=5)),
+    max_leaves=30,
+)
+
+
+def load(text):
+    """Whatever the text is: a compiled plan, or problems that each have a code and a message."""
+    try:
+        document = parse_document(text)
+        return compile_plan(document.spec)
+    except PlanInvalid as invalid:
+        assert invalid.problems
+        assert all(problem.code and problem.message for problem in invalid.problems)
+        return invalid
+
+
+@given(st.text(max_size=400))
+def test_any_text(text):
+    load(text)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes(data):
+    load(data.decode("latin-1"))
+
+
+@given(VALUES)
+def test_any_value(value):
+    load(json.dumps(value))
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4))
+def test_anything_that_looks_like_steps(given_input):
+    for tool in ("ask", "exit", "decide", "filter", "map", "reduce", "agent", "a__b"):
+        load(json.dumps({"steps": [{"id": "E0", "tool_name": tool, "input": given_input}]}))
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=5), st.dictionaries(KEYS, VALUES, max_size=4))
+def test_anything_that_looks_like_a_graph(node, params):
+    for kind, node_class in (("ask", "control"), ("route", "control"), ("transform", "action")):
+        nodes = [{**node, "id": "a", "class": node_class, "kind": kind, "params": params}]
+        load(json.dumps({"graph": {"nodes": nodes, "edges": []}}))
+
+
+@given(st.integers(0, len(plans.STEPS) - 1), st.text(max_size=3))
+def test_a_good_plan_with_something_in_it(position, noise):
+    load(plans.STEPS[:position] + noise + plans.STEPS[position + 1 :])
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + level)}: &{chr(98 + level)} [{', '.join([f'*{chr(97 + level)}'] * 10)}]\n" for level in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (BOMB, "yaml_too_large"),
+        ("[" * 200 + "]" * 200, "yaml_too_large"),
+        # The YAML library itself gives up on deeper ones.
+        ("[" * 50_000, "yaml_syntax"),
+        ("{a: " * 200 + "1" + "}" * 200, "yaml_too_large"),
+        ("- " * 300 + "a", "yaml_too_large"),
+        ("steps: " + "x" * MAX_BYTES, "yaml_too_large"),
+        ("a: &a {b: *a}", "yaml_too_large"),
+        ("steps: [!!python/object:os.system {}]", "yaml_unsupported"),
+        ("a: .inf", "yaml_unsupported"),
+        ("a: 1\na: 2", "yaml_duplicate_key"),
+        ("base: &b {x: 1}\nsteps: {<<: *b}", "yaml_unsupported"),
+        ("? [a, b]\n: c", "yaml_unsupported"),
+        ("", "yaml_syntax"),
+        ("a: [", "yaml_syntax"),
+        ("a: 1\n---\nb: 2", "yaml_syntax"),
+        ("\x00", "yaml_syntax"),
+    ],
+)
+def test_hostile_documents_are_refused(text, code):
+    found = load(text)
+    assert isinstance(found, PlanInvalid)
+    assert found.problems[0].code == code
+
+
+def test_problems_carry_the_line_and_column_of_what_is_wrong():
+    text = plans.STEPS.replace("op: eq", "op: sort-of").lstrip("\n")
+    document = parse_document(text)
+    with pytest.raises(PlanInvalid) as caught:
+        compile_plan(document.spec)
+    [problem] = document.with_positions(caught.value.problems)
+    line = text.splitlines()[problem.line - 1]
+    assert "sort-of" in line
+    assert problem.path.startswith("steps[1].input.when")
