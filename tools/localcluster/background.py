@@ -21,24 +21,27 @@ def operator_of(cluster: ControlPlane, log: Path, **variables: str) -> OperatorP
 def up(directory: Path, progress: Progress) -> ControlPlane:
     """Start both, or find them. Raises ControlPlaneError or OperatorFailed."""
     cluster = background.up(directory, progress)
-    record = _record(directory)
-    if record is not None and record.is_running():
-        progress.note(f"the operator is already up (its log: {directory / 'operator.log'})")
-        return cluster
     with progress.step("installing CRDs, policies and roles"):
         install(cluster.kubeconfig)
+    record, server = _record(directory)
+    if record is not None and record.is_running():
+        if server == cluster.server:
+            progress.note(f"the operator is already up (its log: {directory / 'operator.log'})")
+            return cluster
+        with progress.step("stopping the operator of an earlier control plane"):
+            terminate([record], grace_seconds=STOP_SECONDS)
     with progress.step("starting the operator"):
         operator = operator_of(cluster, directory / "operator.log").start(outlives_us=True)
     started = ProcessRecord.of(operator.pid)
     if started is None:
         raise OperatorFailed(f"the operator ended at once; its log is {operator.log}")
-    _record_path(directory).write_text(json.dumps(asdict(started)))
+    _record_path(directory).write_text(json.dumps({**asdict(started), "server": cluster.server}))
     return cluster
 
 
 def down(directory: Path, progress: Progress) -> None:
     """Stop both. Idempotent."""
-    record = _record(directory)
+    record, _ = _record(directory)
     if record is not None:
         with progress.step("stopping the operator"):
             terminate([record], grace_seconds=STOP_SECONDS)
@@ -50,6 +53,11 @@ def _record_path(directory: Path) -> Path:
     return directory / "operator.json"
 
 
-def _record(directory: Path) -> ProcessRecord | None:
+def _record(directory: Path) -> tuple[ProcessRecord | None, str]:
+    """The operator that was started here, and the API server it was started for."""
     path = _record_path(directory)
-    return ProcessRecord(**json.loads(path.read_text())) if path.exists() else None
+    if not path.exists():
+        return None, ""
+    data = json.loads(path.read_text())
+    server = data.pop("server", "")
+    return ProcessRecord(**data), server

@@ -96,11 +96,12 @@ KINDS: Sequence[Kind] = (
             Column("Node", ".spec.node"),
             Column("Item", ".spec.item", type="integer", wide=True),
             Column("Kind", ".spec.kind", wide=True),
-            Column("Prompt", ".spec.prompt"),
             # Not a date: kubectl prints ages, and `<invalid>` for a time to come.
             Column("Expires", ".spec.expiresAt"),
             Column("Responder", ".response.responder", wide=True),
             AGE,
+            # The last one: kubectl pads every row to the longest value of all the others.
+            Column("Prompt", ".spec.prompt"),
         ),
         selectable=(".status.state", ".spec.run", ".spec.kind", ".spec.node"),
     ),

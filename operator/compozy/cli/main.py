@@ -48,7 +48,10 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
-        error.show()
+        if any(word in ("json", "-ojson", "-o=json", "--output=json") for word in arguments):
+            _print_usage_error(error)
+        else:
+            error.show()
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
@@ -63,6 +66,15 @@ def run(arguments: Sequence[str]) -> int:
         _show(failure, invocation)
         return failure.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _print_usage_error(error: click.ClickException) -> None:
+    """A wrong call in the shape of every other error: who asks for JSON gets JSON."""
+    import json
+
+    click.echo(
+        json.dumps({"ok": False, "code": "usage", "message": error.format_message(), "details": {}}, indent=2)
+    )
 
 
 def _as_cli_error(error: Exception) -> CliError | None:

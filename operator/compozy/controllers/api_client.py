@@ -109,7 +109,7 @@ class ApiClient:
             try:
                 return await self._once(method, path, body, params, content_type)
             except ApiError as error:
-                if error.status not in RETRIED_STATUSES:
+                if error.status not in RETRIED_STATUSES or "too large" in error.message:
                     raise
             except (aiohttp.ClientConnectionError, TimeoutError):
                 # Names are deterministic and writes carry what they decided on, so trying again is safe.

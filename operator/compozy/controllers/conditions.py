@@ -5,7 +5,7 @@ from typing import Any
 
 from compozy.engine.state import RunState
 
-MAX_MESSAGE = 32768
+MAX_MESSAGE = 8192
 
 
 def condition(

@@ -68,6 +68,8 @@ def _take(app: App, event: Any) -> bool:
     app.watchdog.seen(item)
     if event["type"] == "DELETED":
         app.cache.drop(item)
+        if item["kind"] in ("Plan", "Namespace"):
+            app.plans.forget(item)
         return True
     return app.cache.put(item)
 

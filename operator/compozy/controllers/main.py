@@ -10,6 +10,7 @@ from compozy.api.base import GROUP
 from compozy.controllers.api_client import ApiClient, ApiError, load_configuration
 from compozy.controllers.app import App
 from compozy.controllers.handlers import register
+from compozy.controllers.kopf_storage import NoDiffBase
 from compozy.controllers.settings import Settings, SettingsInvalid, from_environment
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ def _kopf_settings() -> kopf.OperatorSettings:
     settings.posting.enabled = False
     settings.persistence.finalizer = f"{GROUP}/operator"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP, v1=False)
-    settings.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=GROUP, v1=False)
+    settings.persistence.diffbase_storage = NoDiffBase()
     settings.watching.server_timeout = 300
     settings.watching.client_timeout = 330
     return settings

@@ -36,6 +36,10 @@ class PlanMissing(Exception):
     """The Plan that a run names is not there."""
 
 
+class RevisionMissing(Exception):
+    """The frozen copy of the plan that a run has begun with is gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frozen:
     """A plan's spec with every plan that it calls: what a run keeps to from beginning to end."""
@@ -70,6 +74,7 @@ class Plans:
 
         Raises:
             PlanMissing: the run names a Plan that is not there.
+            RevisionMissing: the frozen copy that the run has begun with is gone.
             PlanInvalid: the plan cannot be right.
         """
         namespace, inline = run["metadata"]["namespace"], run["spec"].get("plan")
@@ -147,9 +152,17 @@ class Plans:
             except ApiError as error:
                 if error.status != 404:
                     raise
-                raise PlanMissing(f"the frozen revision {key.name} of the plan is gone") from None
+                raise RevisionMissing(f"the frozen revision {key.name} of the plan is gone") from None
             self._frozen[key] = Frozen(found["data"]["spec"], found["data"].get("plans") or {})
         return self._frozen[key]
+
+    def forget(self, item: Item) -> None:
+        """A Plan or a Namespace is gone, and revisions may go with it: look again before trusting them."""
+        namespace, name = key_of(item)
+        for key in list(self._frozen):
+            of_plan = key.namespace == namespace and key.name.startswith(f"{name}-")
+            if key.namespace == name if item["kind"] == "Namespace" else of_plan:
+                del self._frozen[key]
 
     def callers_of(self, key: Key) -> list[Key]:
         """The Plans of the namespace that call this one, directly or through others."""

@@ -15,15 +15,16 @@ import logging
 from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from compozy.actions.unavailable import refuse
 from compozy.controllers.answers import Answers
+from compozy.controllers.api_client import ApiError
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.conditions import condition, merged, run_conditions
 from compozy.controllers.metrics import Metrics
-from compozy.controllers.plans import PlanMissing
-from compozy.controllers.recorder import Recorder
+from compozy.controllers.plans import PlanMissing, RevisionMissing
+from compozy.controllers.recorder import LONGEST_WAIT_SECONDS, QUIET_SECONDS, Recorder
 from compozy.controllers.runs import Gatherer, RunView, generation_of, is_final
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
@@ -88,13 +89,13 @@ class Reconciler:
         try:
             view = await self._gatherer.view(run)
         except PlanMissing as error:
-            await self._wait_for_plan(run, str(error))
+            if run["spec"].get("canceled"):
+                await self._end(run, "Canceled", "run_canceled", "the run was canceled", now)
+            else:
+                await self._wait_for_plan(run, str(error))
             return
-        except PlanInvalid as error:
-            await self._fail(run, "plan_invalid", f"the plan cannot run: {error}", now)
-            return
-        except InputsInvalid as error:
-            await self._fail(run, "inputs_invalid", f"the inputs do not fit: {error}", now)
+        except (PlanInvalid, InputsInvalid, RevisionMissing) as error:
+            await self._end(run, "Failed", *_cannot_run(error), now)
             return
         gathered = await self._answers.gather(view, now)
         if run["spec"].get("canceled"):
@@ -102,7 +103,13 @@ class Reconciler:
         elif run["spec"].get("paused"):
             return
         result = _with_calls(view, advance(view.plan, view.state, gathered.events, now), now)
-        await self._commit(view, result, gathered.to_acknowledge, now)
+        try:
+            await self._commit(view, result, gathered.to_acknowledge, now)
+        except ApiError as error:
+            if not _is_too_large(error):
+                raise
+            message = f"the run's status cannot be stored: {error.message[:500]}"
+            await self._end(run, "Failed", "status_unwritable", message, now)
 
     async def _commit(self, view: RunView, result: Advance, to_acknowledge: list[Item], now: datetime) -> None:
         requests = {item["metadata"]["name"]: item for item in view.requests}
@@ -129,10 +136,7 @@ class Reconciler:
         request, is_new = await self._store.create(wanted)
         if is_new:
             self._metrics.requests_opened.inc()
-            self._recorder.tell(request, "RequestOpened", effect.prompt)
-            self._recorder.tell(
-                view.run, "RequestOpened", f"{effect.node}: {effect.prompt}", once=f".{effect.node.lower()}"
-            )
+            self._recorder.tell(request, "RequestOpened", request["spec"]["prompt"])
         elif state_of(request) != "Pending" or request.get("response"):
             self.turns.add(_key(view.run))
 
@@ -170,8 +174,9 @@ class Reconciler:
         run = self._cache.get("PlanRun", key)
         if run is None or run["metadata"].get("deletionTimestamp") or is_final(run):
             return
-        if not self.turns.is_idle:
-            self.displays.add_later(key, self._settings.display_delay)
+        await self.turns.until_quiet(QUIET_SECONDS, LONGEST_WAIT_SECONDS)
+        run = self._cache.get("PlanRun", key)
+        if run is None or is_final(run):
             return
         try:
             view = await self._gatherer.view(run)
@@ -183,7 +188,7 @@ class Reconciler:
             state = _with_calls(view, advance(view.plan, begun, (), now), now).state
             if not state.is_final:
                 await self._store.write_status(run, self._status(view, state, now))
-        except (LostRace, Gone, PlanMissing):
+        except (LostRace, Gone, PlanMissing, RevisionMissing):
             self.turns.add(key)
 
     async def _wait_for_plan(self, run: Item, message: str) -> None:
@@ -204,23 +209,26 @@ class Reconciler:
         if {**old, **status} != old:
             await self._store.write_status(run, status)
 
-    async def _fail(self, run: Item, reason: str, message: str, now: datetime) -> None:
-        """End a run that cannot begin."""
+    async def _end(
+        self, run: Item, phase: Literal["Failed", "Canceled"], reason: str, message: str, now: datetime
+    ) -> None:
+        """End a run that cannot begin, or cannot go on. What its status already tells is kept."""
         moment, generation = timestamp(now), run["metadata"]["generation"]
         state = RunState(
             inputs={},
             attended=self._gatherer.attended(run, has_asked=False),
             generation=generation_of(run),
-            phase="Failed",
+            phase=phase,
             reason=reason,
             message=message,
             started_at=moment,
             completed_at=moment,
         )
-        status = to_status(state)
+        old = run.get("status") or {}
+        status = {**to_status(state), **{key: old[key] for key in _KEPT if key in old}}
         status["observedGeneration"], status["pendingRequests"] = generation, 0
-        old = (run.get("status") or {}).get("conditions")
-        status["conditions"] = merged(old, run_conditions(state, 0, generation, moment))
+        conditions = run_conditions(state, 0, generation, moment)
+        status["conditions"] = merged(old.get("conditions"), conditions)
         await self._store.write_status(run, status)
         self._tell_end(run, state)
         self._delete_later(run, moment)
@@ -267,6 +275,25 @@ class Reconciler:
         """Stop working."""
         for queue in (self.turns, self.displays, self.deletions):
             await queue.close()
+
+
+_KEPT = ("nodes", "stepsExecuted", "startedAt", "revision", "attended")
+"""What of a status stays when a run is ended from outside of its plan."""
+
+
+def _cannot_run(error: Exception) -> tuple[str, str]:
+    """Reason and message of a run whose plan or inputs cannot be used."""
+    match error:
+        case PlanInvalid():
+            return "plan_invalid", f"the plan cannot run: {error}"
+        case InputsInvalid():
+            return "inputs_invalid", f"the inputs do not fit: {error}"
+    return "revision_missing", str(error)
+
+
+def _is_too_large(error: ApiError) -> bool:
+    """Whether the API server or its store will never take what was to be written."""
+    return error.status in (400, 413, 422) or (error.status == 500 and "too large" in error.message)
 
 
 def _key(run: Item) -> Key:

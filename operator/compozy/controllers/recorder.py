@@ -15,6 +15,12 @@ from compozy.controllers.paths import events
 from compozy.controllers.work_queue import WorkQueue
 from compozy.engine.times import timestamp
 
+QUIET_SECONDS = 0.3
+"""How long nothing urgent must have been done before Events are told."""
+TURN_SECONDS = 0.1
+"""How long Events are told before it is asked again whether something urgent is being done."""
+LONGEST_WAIT_SECONDS = 20.0
+"""Under steady load Events are told all the same, after this long."""
 MAX_QUEUED = 10_000
 """Events that wait to be told; above that the newest are dropped and counted in the log."""
 
@@ -73,9 +79,13 @@ class Recorder:
 
     async def run(self, urgent: WorkQueue[Any]) -> None:
         """Tell until cancelled, whenever the urgent queue has nothing to do."""
+        loop = asyncio.get_running_loop()
+        started = float("-inf")
         while True:
             body = await self._queue.get()
-            await urgent.until_idle()
+            if loop.time() - started > TURN_SECONDS:
+                await urgent.until_quiet(QUIET_SECONDS, LONGEST_WAIT_SECONDS)
+                started = loop.time()
             try:
                 await self._api.create(events(body["metadata"]["namespace"]), body)
             except ApiError as error:

@@ -29,17 +29,22 @@ class WorkQueue(Generic[K]):
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._busy_until = float("-inf")
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being worked on."""
         return not self._running
 
-    async def until_idle(self) -> None:
-        """Wait until nothing is being worked on."""
-        await self._idle.wait()
+    async def until_quiet(self, seconds: float, at_most: float) -> None:
+        """Wait until nothing has been worked on for a while, but never longer than `at_most`."""
+        loop = asyncio.get_running_loop()
+        limit = loop.time() + at_most
+        while (now := loop.time()) < limit:
+            left = self._busy_until + seconds - now
+            if self.is_idle and left <= 0:
+                return
+            await asyncio.sleep(min(max(left, 0.05), limit - now))
 
     def add(self, key: K) -> None:
         """Work on a key as soon as a slot is free."""
@@ -52,7 +57,6 @@ class WorkQueue(Generic[K]):
             self._again.add(key)
             return
         self._running.add(key)
-        self._idle.clear()
         task = asyncio.get_running_loop().create_task(self._run(key), name=f"{self.name}:{key}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -79,8 +83,7 @@ class WorkQueue(Generic[K]):
         if key in self._again:
             self._again.discard(key)
             self.add(key)
-        elif not self._running:
-            self._idle.set()
+        self._busy_until = asyncio.get_running_loop().time()
 
     def _retry(self, key: K) -> None:
         failures = self._failures[key] = self._failures.get(key, 0) + 1

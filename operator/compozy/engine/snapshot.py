@@ -10,6 +10,16 @@ from typing import Any
 
 from compozy.engine.state import FINAL_PHASES, Cell, Exit, RunState
 
+MAX_MESSAGE = 4096
+"""Longest message in a status, in characters: the whole of it is in what it speaks of."""
+
+
+def bounded(message: str | None) -> str | None:
+    """A message that is cut where it is too long, and says so."""
+    if message is None or len(message) <= MAX_MESSAGE:
+        return message
+    return f"{message[: MAX_MESSAGE - 40]}… ({len(message)} characters)"
+
 
 def to_nodes(state: RunState) -> dict[str, Any]:
     """`status.nodes`: every cell, by id."""
@@ -19,7 +29,7 @@ def to_nodes(state: RunState) -> dict[str, Any]:
 def _cell_status(cell: Cell) -> dict[str, Any]:
     fields = {
         "reason": cell.reason,
-        "message": cell.message,
+        "message": bounded(cell.message),
         "route": cell.route,
         "completedAt": cell.completed_at,
     }
@@ -52,9 +62,9 @@ def to_status(state: RunState) -> dict[str, Any]:
 
 
 def _exit_status(record: Exit) -> dict[str, Any]:
-    status: dict[str, Any] = {"status": record.status, "message": record.message, "step": record.step}
+    status: dict[str, Any] = {"status": record.status, "message": bounded(record.message), "step": record.step}
     if record.reason is not None:
-        status["reason"] = record.reason
+        status["reason"] = bounded(record.reason)
     if record.output is not None:
         status["output"] = record.output
     return status

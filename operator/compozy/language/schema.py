@@ -146,6 +146,19 @@ def flat_object_problems(schema: Any, path: str) -> list[Problem]:
     ]
 
 
+def _is_titled_enum(declared: Mapping[str, Any]) -> bool:
+    """Whether this is an enum in its other spelling, `oneOf` of `const` with a `title`, as forms write it."""
+    options = declared.get("oneOf")
+    return (
+        isinstance(options, list)
+        and bool(options)
+        and all(
+            isinstance(option, Mapping) and not isinstance(option.get("const", []), list | dict)
+            for option in options
+        )
+    )
+
+
 def _field_fault(field: Any) -> str | None:
     declared = field if isinstance(field, Mapping) else {}
     if "enum" in declared:
@@ -153,6 +166,6 @@ def _field_fault(field: Any) -> str | None:
         return (
             "`enum` must list text, numbers, booleans or null: an answer holds no nested data" if nested else None
         )
-    if declared.get("type") in PRIMITIVES:
+    if declared.get("type") in PRIMITIVES or _is_titled_enum(declared):
         return None
     return f"must have an `enum` or a `type` of {', '.join(PRIMITIVES)}: a person fills it in as one field"

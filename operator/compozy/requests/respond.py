@@ -33,6 +33,8 @@ Catalog = Callable[[str, str], bool]
 
 _WITH_PAYLOAD = ("respond", "edit")
 _MAX_NAMED = 5
+MAX_PAYLOAD = 128 * 1024
+"""Longest payload, in characters of compact JSON: it becomes a node's output on the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,12 @@ def same_answer(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool
     decision = decision_of(request, recorded)
     if decision != decision_of(request, response):
         return False
-    payload = response.get("payload")
     if decision not in _WITH_PAYLOAD:
         return True
-    return not json_faults(payload) and canonical_json(payload) == canonical_json(recorded.get("payload"))
+    given, known = response.get("payload"), recorded.get("payload")
+    if json_faults(given) or json_faults(known):
+        return False
+    return canonical_json(given) == canonical_json(known)
 
 
 def decision_of(request: Mapping[str, Any], response: Mapping[str, Any]) -> str | None:
@@ -184,10 +188,17 @@ def _shape(case: _Case) -> Refused | None:
     if "payload" not in case.response:
         return _misshapen({"payload": f"is required with `{case.decision}`"})
     try:
-        faults = field_errors(case.schema, case.payload)
+        faults = field_errors(case.schema, case.payload) or _size_fault(case.payload)
     except SchemaInvalid as error:
         faults = {"payload": f"cannot be checked, since the question's schema is unusable: {error}"[:1000]}
     return _misshapen(faults) if faults else None
+
+
+def _size_fault(payload: Any) -> dict[str, str]:
+    size = len(canonical_json(payload))
+    if size <= MAX_PAYLOAD:
+        return {}
+    return {"payload": f"has {size} characters as JSON; at most {MAX_PAYLOAD} fit: answer with a reference"}
 
 
 def _misshapen(faults: dict[str, str]) -> Refused:

@@ -68,7 +68,9 @@ def test_final_states_are_final_and_cells_never_change_once_they_have_ended(hist
         following = advance(plan, state, batch, NOW).state
         for node_id, cell in state.cells.items():
             if cell.status in FINAL_STATUSES:
-                assert following.cells[node_id] == cell
+                # What a body has found is forgotten when the step around it has its result.
+                forgotten = "/" in node_id and node_id not in following.cells
+                assert forgotten or following.cells[node_id] == cell
         if state.is_final:
             assert following == state
         state = following

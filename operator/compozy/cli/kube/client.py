@@ -18,7 +18,7 @@ from urllib3.exceptions import HTTPError, SSLError
 from compozy.cli.kube.access import Access, ConfigError
 from compozy.cli.kube.credentials import Credentials
 from compozy.cli.kube.errors import ApiError, UnreachableError
-from compozy.cli.kube.resources import SELF_SUBJECT_REVIEWS, Resource
+from compozy.cli.kube.resources import GROUP, SELF_SUBJECT_REVIEWS, Resource
 from compozy.cli.kube.tls import ssl_context
 
 FIELD_MANAGER = "compozy-cli"
@@ -226,6 +226,11 @@ class Client:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
+            if response.status == 404 and GROUP in (response.geturl() or ""):
+                raise UnreachableError(
+                    f"{self.access.server} does not know {GROUP}: install the CRDs with "
+                    "`kubectl apply --server-side -f crds/`"
+                )
             raise UnreachableError(
                 f"{self.access.server} answered {response.status} and no JSON: is it an API server?"
             )

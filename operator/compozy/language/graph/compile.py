@@ -16,7 +16,7 @@ from compozy.language.graph.transform import compile_transform
 from compozy.language.keys import read_keys, type_name
 from compozy.language.problems import Problem
 
-_ID = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_ID = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _COMMON = ("id", "class", "kind")
 
 
@@ -98,7 +98,9 @@ def _raw_nodes(nodes: Any, problems: list[Problem]) -> dict[str, tuple[str, Mapp
             continue
         node_id = data.get("id")
         if not isinstance(node_id, str) or not _ID.fullmatch(node_id):
-            message = "a node needs an `id` of lower-case letters, digits and `_` that starts with a letter"
+            message = (
+                "a node needs an `id`: a lower-case letter, then up to 62 of lower-case letters, digits and `_`"
+            )
             problems.append(Problem(f"{path}.id", "node_id_invalid", message))
         elif node_id in found:
             message = f"the id `{node_id}` is used twice; ids are unique"

@@ -17,7 +17,7 @@ from compozy.language.steps.fields import Fields
 RESERVED = frozenset({"input", "item", "index", "accumulator", "length"})
 """Roots of templates that no step may be named after."""
 
-_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
 _PLAIN_TOOL = "plan_and_execute"
 
 Compiler = Callable[[Any, Fields], NodeSpec | None]
@@ -74,7 +74,7 @@ def _step_id(value: Any, path: str, around: Surroundings, seen: set[str]) -> str
     code, message = "", ""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         code = "step_id_invalid"
-        message = "a step id starts with a letter or `_`, then letters, digits and `_`"
+        message = "a step id is a letter or `_`, then up to 62 of letters, digits and `_`"
     elif value in RESERVED:
         code, message = "step_id_reserved", f"`{value}` is a template root; choose another id"
     elif value in seen or (around.place != "top" and value in around.top_ids):

@@ -1,0 +1,146 @@
+"""Whatever is too large, too deep, missing or secret: the run ends with a reason, and nothing is stuck or told."""
+
+import json
+
+import pytest
+
+from support import plans
+from support.apiserver import plan as plan_object
+from support.stage import eventually
+
+pytestmark = pytest.mark.cluster
+
+ANY = """
+graph:
+  nodes:
+    - { id: a, class: control, kind: ask, params: { prompt: A?, expect: { type: object } } }
+"""
+MANY = "graph:\n  nodes:\n" + "".join(
+    f"    - {{ id: a{number}, class: control, kind: ask, params: {{ prompt: A?, expect: {{ type: object }} }} }}\n"
+    for number in range(14)
+)
+LOUD = """
+steps:
+  - id: E0
+    tool_name: ask
+    input: { prompt: Go?, output_schema: { properties: { x: { type: string } } } }
+  - { id: E1, tool_name: exit, input: { status: success, message: "{{input.big}}" } }
+"""
+SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def message_of(status):
+    return next(item for item in status["conditions"] if item["type"] == "Succeeded")["message"]
+
+
+def test_secrets_in_a_prompt_are_in_no_object_and_no_event(stage):
+    text = plans.STEPS.replace("{{input.version}}", f"{SECRET} password=hunter2")
+    request = stage.question(stage.start(text, plans.STEPS_INPUTS))
+    assert "[REDACTED]" in request["spec"]["prompt"]
+
+    def told():
+        path = f"/api/v1/namespaces/{stage.namespace}/events"
+        return [
+            item for item in stage.admin.call("GET", path).object()["items"] if item["reason"] == "RequestOpened"
+        ]
+
+    events = json.dumps(eventually(told, "the Event is told"))
+    assert SECRET not in events and "hunter2" not in events
+    assert SECRET not in json.dumps(request["spec"]) and "hunter2" not in json.dumps(request["spec"])
+
+
+def test_an_answer_that_is_too_large_is_handed_back(stage):
+    run = stage.start(ANY)
+    request = stage.question(run)
+    assert stage.answer(request, {"x": "y" * 200_000}).ok
+    eventually(lambda: "response" not in stage.requests(run)[0], "the answer is handed back")
+    last = stage.requests(run)[0]["status"]["lastRejection"]
+    assert (last["code"], set(last["fields"])) == ("request_validation_failed", {"payload"})
+    assert stage.answer(request, {"x": "y"}).ok
+    assert stage.finished(run)["phase"] == "Succeeded"
+
+
+def test_a_status_that_cannot_be_stored_ends_the_run_and_says_so(stage):
+    run = stage.start(MANY)
+    eventually(lambda: len(stage.requests(run)) == 14, "all questions are open")
+    for request in stage.requests(run):
+        stage.answer(request, {"x": "y" * 120_000})
+    status = stage.finished(run, seconds=60)
+    assert status["phase"] == "Failed"
+    assert "cannot be stored" in message_of(status)
+    eventually(
+        lambda: all(item["status"]["state"] != "Pending" for item in stage.requests(run)),
+        "no question is left open",
+    )
+
+
+def test_a_long_message_is_cut(stage):
+    run = stage.start(LOUD, {"big": "m" * 100_000})
+    assert stage.answer(stage.question(run), {"x": "y"}).ok
+    status = stage.finished(run)
+    assert status["phase"] == "Succeeded"
+    assert len(status["exit"]["message"]) <= 4096
+    assert "100000 characters" in status["exit"]["message"]
+
+
+@pytest.mark.parametrize("depth", [150, 400, 900])
+def test_an_answer_that_nests_too_deep_is_handed_back(stage, depth):
+    run = stage.start(ANY)
+    request = stage.question(run)
+    payload = json.loads('{"a":' * depth + "1" + "}" * depth)
+    assert stage.answer(request, payload).ok
+    eventually(lambda: "response" not in stage.requests(run)[0], "the answer is handed back")
+    assert stage.answer(request, {"x": 1}).ok
+    assert stage.finished(run)["phase"] == "Succeeded"
+
+
+def test_inputs_that_nest_too_deep_do_not_stop_the_run(stage):
+    run = stage.start(plans.STEPS, {"deep": json.loads("[" * 900 + "]" * 900), **plans.STEPS_INPUTS})
+    assert stage.answer(stage.question(run), plans.STEPS_ANSWER).ok
+    assert stage.finished(run)["phase"] == "Succeeded"
+
+
+def test_a_run_that_waits_for_a_plan_can_be_canceled(stage):
+    run = stage.start(None, planRef={"name": "nowhere"})
+    eventually(lambda: stage.status(run).get("phase") == "Pending", "the run waits")
+    assert stage.author.patch("planruns", run, {"spec": {"canceled": True}}).ok
+    assert stage.finished(run)["phase"] == "Canceled"
+
+
+def test_a_plan_made_again_in_the_same_place_has_its_revision(stage):
+    body = plan_object("again", **plans.spec(plans.STEPS))
+    stage.author.create("plans", body).object()
+
+    def revisions():
+        path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions"
+        return stage.admin.call("GET", path).object()["items"]
+
+    def ready():
+        conditions = (stage.admin.get("plans", "again").get("status") or {}).get("conditions") or [{}]
+        return conditions[0].get("status") == "True"
+
+    eventually(ready, "the plan is ready")
+    stage.author.delete("plans", "again").object()
+    for item in revisions():
+        path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions/{item['metadata']['name']}"
+        stage.admin.call("DELETE", path).object()
+    eventually(lambda: stage.author.create("plans", body).ok, "the name is free again")
+    eventually(ready, "the plan is ready again")
+    assert [item["metadata"]["name"] for item in revisions()] == [
+        stage.admin.get("plans", "again")["status"]["revision"]
+    ]
+
+
+def test_a_run_whose_frozen_plan_is_gone_ends_and_says_so(operator, stage):
+    stage.author.create("plans", plan_object("lost", **plans.spec(plans.STEPS))).object()
+    run = stage.start(None, plans.STEPS_INPUTS, planRef={"name": "lost"})
+    request = stage.question(run)
+    eventually(lambda: stage.status(run).get("revision"), "the run shows its revision")
+    operator.kill()
+    path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions"
+    stage.admin.call("DELETE", f"{path}/{stage.status(run)['revision']}").object()
+    operator.start()
+    status = stage.finished(run)
+    assert status["phase"] == "Failed"
+    assert "is gone" in message_of(status)
+    assert stage.resolved(request) == "Canceled"
