@@ -36,7 +36,7 @@ def merged(old: Iterable[Mapping[str, Any]] | None, new: Iterable[Mapping[str, A
 
 
 def run_conditions(state: RunState, waiting: int, generation: int, now: str) -> list[dict[str, Any]]:
-    """Conditions of a PlanRun: `Succeeded` for people, `Reconciling` and `Stalled` for tools that wait."""
+    """Conditions of a PlanRun: `Succeeded` for people, `Reconciling` or `Stalled` for tools that wait."""
     if not state.is_final:
         reason, message = "Running", "the run goes on"
         if waiting:
@@ -44,12 +44,8 @@ def run_conditions(state: RunState, waiting: int, generation: int, now: str) -> 
         return [
             condition("Succeeded", None, reason, message, generation, now),
             condition("Reconciling", True, reason, message, generation, now),
-            condition("Stalled", False, reason, message, generation, now),
         ]
     done = state.phase == "Succeeded"
     reason, message = state.phase, state.message or ""
-    return [
-        condition("Succeeded", done, reason, message, generation, now),
-        condition("Reconciling", False, reason, message, generation, now),
-        condition("Stalled", not done, reason, message, generation, now),
-    ]
+    succeeded = condition("Succeeded", done, reason, message, generation, now)
+    return [succeeded] if done else [succeeded, condition("Stalled", True, reason, message, generation, now)]

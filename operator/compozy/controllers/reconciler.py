@@ -4,7 +4,7 @@ Whatever is interrupted between two writes is decided again, the same way:
 
 - A question that is to be closed is closed before the run is written: if it was answered meanwhile, the answer
   counts and everything is decided anew.
-- The run's status, the next questions and the acknowledgement of answers are written at the same time. Each can
+- The run's status and the next questions are written at the same time; answers are acknowledged after. Each can
   be derived again from what the others left: a request's response is the answer, a node's result in the status
   says that it was taken, and a question has one name only.
 - That a run waits is not written here at all: it follows from its requests. `display` shows it a moment later.
@@ -20,7 +20,7 @@ from typing import Any, Literal
 from compozy.actions.unavailable import refuse
 from compozy.controllers.answers import Answers
 from compozy.controllers.api_client import ApiError
-from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.conditions import condition, merged, run_conditions
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.plans import PlanMissing, RevisionMissing
@@ -38,6 +38,9 @@ from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.problems import InputsInvalid, PlanInvalid
 from compozy.requests.closing import is_open, state_of
 from compozy.requests.opening import name_of, request_object
+
+LONGEST_ACKNOWLEDGEMENT_SECONDS = 1.0
+"""How long an acknowledgement may wait for runs that are to go on."""
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +66,9 @@ class Reconciler:
         self._metrics = metrics
         self._settings = settings
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
+        self.acknowledgements: WorkQueue[Key] = WorkQueue(
+            "acknowledgement", self._acknowledge, settings.concurrency
+        )
         self.displays: WorkQueue[Key] = WorkQueue("display", self.display, 2)
         self.deletions: WorkQueue[Key] = WorkQueue("deletion", self._delete, 2)
         self.waiting_for_plan: dict[Key, set[Key]] = {}
@@ -116,8 +122,7 @@ class Reconciler:
         for effect in result.effects:
             if isinstance(effect, CancelRequest):
                 await self._cancel(requests.get(name_of(effect, view.run)), now)
-        writes: list[Awaitable[Any]] = [self._answers.acknowledge(item, now) for item in to_acknowledge]
-        writes += [
+        writes: list[Awaitable[Any]] = [
             self._open(view, effect, now)
             for effect in _wanted(result)
             if name_of(effect, view.run) not in requests
@@ -126,10 +131,9 @@ class Reconciler:
             writes.append(self._write(view, result.state, now))
         elif not (view.run.get("status") or {}).get("startedAt"):
             self.displays.add_later(_key(view.run), self._settings.display_delay)
-        outcomes = await asyncio.gather(*writes, return_exceptions=True)
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
+        await _all(writes)
+        for item in to_acknowledge:
+            self.acknowledgements.add(key_of(item))
 
     async def _open(self, view: RunView, effect: OpenRequest, now: datetime) -> None:
         wanted = request_object(effect, view.run, view.revision, view.expire_after, now)
@@ -243,11 +247,24 @@ class Reconciler:
             elif state_of(request) == "Pending":
                 taken = nodes.get(request["spec"]["node"], {}).get("status") in ("Succeeded", "Failed")
                 if taken:
-                    await self._answers.acknowledge(request, now)
+                    self.acknowledgements.add(key_of(request))
                 else:
                     await self._answers.hand_back(request, "request_canceled", {}, now)
                     raise LostRace(request["metadata"]["name"])
         self._delete_later(run, run["status"].get("completedAt"))
+
+    async def _acknowledge(self, key: Key) -> None:
+        """Record that an answer was taken. Runs that are to go on come first: people wait for them."""
+        await self.turns.until_quiet(0.0, LONGEST_ACKNOWLEDGEMENT_SECONDS)
+        request = self._cache.get("HumanRequest", key)
+        if request is None or not request.get("response") or state_of(request) != "Pending":
+            return
+        try:
+            await self._answers.acknowledge(request, datetime.now(UTC))
+        except LostRace:
+            self.acknowledgements.add(key)
+        except Gone:
+            log.debug("request %s is gone", key)
 
     def _tell_end(self, run: Item, state: RunState) -> None:
         self._metrics.runs_finished.labels(state.phase).inc()
@@ -273,12 +290,19 @@ class Reconciler:
 
     async def close(self) -> None:
         """Stop working."""
-        for queue in (self.turns, self.displays, self.deletions):
+        for queue in (self.turns, self.acknowledgements, self.displays, self.deletions):
             await queue.close()
 
 
 _KEPT = ("nodes", "stepsExecuted", "startedAt", "revision", "attended")
 """What of a status stays when a run is ended from outside of its plan."""
+
+
+async def _all(writes: list[Awaitable[Any]]) -> None:
+    """Do all of it at once, whatever fails, then raise the first failure."""
+    for outcome in await asyncio.gather(*writes, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 def _cannot_run(error: Exception) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Keys to be worked on: each by one task at a time, and again when it was asked for meanwhile."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
@@ -30,6 +31,8 @@ class WorkQueue(Generic[K]):
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._busy_until = float("-inf")
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @property
     def is_idle(self) -> bool:
@@ -39,12 +42,12 @@ class WorkQueue(Generic[K]):
     async def until_quiet(self, seconds: float, at_most: float) -> None:
         """Wait until nothing has been worked on for a while, but never longer than `at_most`."""
         loop = asyncio.get_running_loop()
-        limit = loop.time() + at_most
-        while (now := loop.time()) < limit:
-            left = self._busy_until + seconds - now
-            if self.is_idle and left <= 0:
-                return
-            await asyncio.sleep(min(max(left, 0.05), limit - now))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(at_most):
+                await self._idle.wait()
+                while (left := self._busy_until + seconds - loop.time()) > 0:
+                    await asyncio.sleep(left)
+                    await self._idle.wait()
 
     def add(self, key: K) -> None:
         """Work on a key as soon as a slot is free."""
@@ -57,6 +60,7 @@ class WorkQueue(Generic[K]):
             self._again.add(key)
             return
         self._running.add(key)
+        self._idle.clear()
         task = asyncio.get_running_loop().create_task(self._run(key), name=f"{self.name}:{key}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -83,7 +87,9 @@ class WorkQueue(Generic[K]):
         if key in self._again:
             self._again.discard(key)
             self.add(key)
-        self._busy_until = asyncio.get_running_loop().time()
+        if not self._running:
+            self._busy_until = asyncio.get_running_loop().time()
+            self._idle.set()
 
     def _retry(self, key: K) -> None:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
