@@ -21,12 +21,14 @@ check: .venv/ready ## Format, lint, types, layers, generated files
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m compozy.api.generate --check
+	@$(BIN)/python -m compozy.language.json_schema --check
 
 format: .venv/ready
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
-generate: .venv/ready ## CRDs, policies and roles from the models
+generate: .venv/ready ## CRDs, policies and roles from the models; the schema for editors from the grammar
 	@$(BIN)/python -m compozy.api.generate
+	@$(BIN)/python -m compozy.language.json_schema
 
 cluster-up: .venv/ready ## Control plane and operator in the background; kubeconfig at .cluster/kubeconfig
 	@$(TOOLS) localcluster up

@@ -16,7 +16,7 @@ from compozy.controllers.runs import RunView
 from compozy.controllers.store import LostRace, Store
 from compozy.engine.events import Event, RequestAnswered, RequestCanceled
 from compozy.engine.times import parse_timestamp, timestamp
-from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of
+from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of, was_taken
 from compozy.requests.respond import Identity, Refused, judge
 
 
@@ -59,8 +59,7 @@ class Answers:
         return gathered
 
     async def _judge(self, view: RunView, request: Item, gathered: Gathered, now: datetime) -> None:
-        cell = view.state.cells.get(request["spec"]["node"])
-        if cell is not None and cell.is_final:
+        if was_taken(request, (view.run.get("status") or {}).get("nodes") or {}):
             # The run has gone on already: the operator stopped between its two writes.
             gathered.to_acknowledge.append(request)
             return

@@ -84,9 +84,9 @@ class ApiClient:
         """DELETE an object; preconditions go into the body."""
         return await self._request("DELETE", path, body=body)
 
-    async def items(self, path: str) -> AsyncIterator[dict[str, Any]]:
-        """Every object of a list, page by page."""
-        params = {"limit": str(PAGE)}
+    async def items(self, path: str, **selectors: str) -> AsyncIterator[dict[str, Any]]:
+        """Every object of a list that the selectors pick, page by page."""
+        params = {"limit": str(PAGE), **selectors}
         while True:
             page = await self.get(path, params)
             kind = page.get("kind", "List").removesuffix("List")
@@ -95,7 +95,7 @@ class ApiClient:
             token = page["metadata"].get("continue")
             if not token:
                 return
-            params = {"limit": str(PAGE), "continue": token}
+            params = {"limit": str(PAGE), **selectors, "continue": token}
 
     async def _request(
         self,

@@ -68,6 +68,7 @@ class App:
                 self.cache.put(item)
         async for item in self._api.items("/api/v1/namespaces"):
             self.cache.put(item)
+        await self.plans.load()
 
     async def _sweep(self) -> None:
         while True:

@@ -64,6 +64,13 @@ class Plans:
         self._cache = cache
         self._compiled: dict[str, CompiledPlan | PlanInvalid] = {}
         self._frozen: dict[Key, Frozen] = {}
+        self._stored: set[Key] = set()
+        """Revisions that are known to be in the cluster."""
+
+    async def load(self) -> None:
+        """Learn which revisions there are, so that none is made again at the start."""
+        async for revision in self._api.items("/apis/apps/v1/controllerrevisions", labelSelector=PLAN_LABEL):
+            self._stored.add(key_of(revision))
 
     async def of_run(self, run: Item, revision: str | None) -> tuple[CompiledPlan, dict[str, Any], str | None]:
         """The compiled plan of a run, its spec and its revision.
@@ -79,7 +86,7 @@ class Plans:
         """
         namespace, inline = run["metadata"]["namespace"], run["spec"].get("plan")
         if revision is not None:
-            frozen = await self._read(Key(namespace, revision))
+            frozen = await self._begun_with(run, Key(namespace, revision))
             return self.compiled(frozen), frozen.spec, revision
         if inline is not None:
             frozen = self._with_called(namespace, inline)
@@ -119,9 +126,6 @@ class Plans:
 
     async def _freeze_plan(self, plan: Item, frozen: Frozen) -> str:
         metadata = plan["metadata"]
-        name = f"{metadata['name']}-{frozen.digest}"
-        if (plan.get("status") or {}).get("revision") == name:
-            self._frozen[Key(metadata["namespace"], name)] = frozen
         generation = metadata.get("generation", 1)
         return await self._freeze(metadata["namespace"], metadata["name"], frozen, generation)
 
@@ -129,7 +133,8 @@ class Plans:
         """Make sure that a revision exists; returns its name, which follows from its content."""
         name = f"{base}-{frozen.digest}"
         key = Key(namespace, name)
-        if key not in self._frozen:
+        self._frozen[key] = frozen
+        if key not in self._stored:
             body = {
                 "apiVersion": "apps/v1",
                 "kind": "ControllerRevision",
@@ -142,8 +147,30 @@ class Plans:
             except ApiError as error:
                 if error.status != 409:
                     raise
-            self._frozen[key] = frozen
+            self._stored.add(key)
         return name
+
+    async def _begun_with(self, run: Item, key: Key) -> Frozen:
+        try:
+            return await self._read(key)
+        except RevisionMissing:
+            # Somebody deleted it. Where the plan is still the same, nothing is lost.
+            spec = self._spec_now(run)
+            frozen = self._with_called(key.namespace, spec) if spec is not None else None
+            if frozen is None or not key.name.endswith(f"-{frozen.digest}"):
+                raise
+            base = key.name.removesuffix(f"-{frozen.digest}")
+            self._stored.discard(key)
+            await self._freeze(key.namespace, base, frozen, 1)
+            return frozen
+
+    def _spec_now(self, run: Item) -> dict[str, Any] | None:
+        """The spec that the run would begin with if it began now."""
+        if run["spec"].get("plan") is not None:
+            spec: dict[str, Any] = run["spec"]["plan"]
+            return spec
+        plan = self._cache.get("Plan", Key(run["metadata"]["namespace"], run["spec"]["planRef"]["name"]))
+        return None if plan is None else plan["spec"]
 
     async def _read(self, key: Key) -> Frozen:
         if key not in self._frozen:
@@ -159,10 +186,11 @@ class Plans:
     def forget(self, item: Item) -> None:
         """A Plan or a Namespace is gone, and revisions may go with it: look again before trusting them."""
         namespace, name = key_of(item)
-        for key in list(self._frozen):
+        for key in {*self._frozen, *self._stored}:
             of_plan = key.namespace == namespace and key.name.startswith(f"{name}-")
             if key.namespace == name if item["kind"] == "Namespace" else of_plan:
-                del self._frozen[key]
+                self._frozen.pop(key, None)
+                self._stored.discard(key)
 
     def callers_of(self, key: Key) -> list[Key]:
         """The Plans of the namespace that call this one, directly or through others."""
@@ -203,14 +231,13 @@ class Plans:
     async def sweep(self) -> None:
         """Delete revisions that no Plan has and no run uses."""
         used = self._used_revisions()
-        async for revision in self._api.items("/apis/apps/v1/controllerrevisions"):
+        async for revision in self._api.items("/apis/apps/v1/controllerrevisions", labelSelector=PLAN_LABEL):
             metadata = revision["metadata"]
-            if PLAN_LABEL not in (metadata.get("labels") or {}):
-                continue
             key = Key(metadata["namespace"], metadata["name"])
             age = datetime.now(UTC) - parse_timestamp(metadata["creationTimestamp"])
             if key not in used and age > REVISION_GRACE:
                 self._frozen.pop(key, None)
+                self._stored.discard(key)
                 await self._api.delete(revisions(*key), {"preconditions": {"uid": metadata["uid"]}})
 
     def _used_revisions(self) -> set[Key]:

@@ -146,7 +146,7 @@ class Blocks:
 
     def _complete_plan(self, container: Container, frame: Frame) -> None:
         solved = self._turn.cells.get(frame.path_of(SOLVER))
-        result: Any = {"ok": True, "steps_executed": len(frame.block.nodes)}
+        result: Any = {"ok": True, "steps_executed": frame.executed}
         if frame.plan.output is not None:
             try:
                 result = frame.plan.output.render(frame.view)

@@ -33,6 +33,8 @@ class Frame:
     """The plans that were called on the way, outermost first."""
     ended: int = 0
     """How many of its nodes have ended."""
+    executed: int = 0
+    """Of a plan that was called: how many steps it has executed, those of its bodies too."""
 
     @property
     def is_plan(self) -> bool:

@@ -19,6 +19,7 @@ from compozy.engine.events import (
 from compozy.engine.frames import Frame, lanes_of
 from compozy.engine.kinds import ENTER, RESUME
 from compozy.engine.kinds.infer import Judgement
+from compozy.engine.kinds.solver import NOTE
 from compozy.engine.outcomes import (
     Branch,
     Calling,
@@ -33,8 +34,8 @@ from compozy.engine.outcomes import (
     Waiting,
 )
 from compozy.engine.state import EXIT_FIRED, Cell, Exit, RunState
-from compozy.language.compiled import SOLVER, CompiledPlan, Node, RouteSpec
-from compozy.language.errors import LanguageError
+from compozy.language.compiled import SOLVER, AgentSpec, CompiledPlan, Node, RouteSpec
+from compozy.language.errors import EmptyDataError, LanguageError
 
 _ANSWERS = (RequestAnswered, RequestUnanswered, RequestCanceled)
 _CALLS = (CallFinished, CallFailed)
@@ -156,16 +157,26 @@ class Turn:
     def end(self, frame: Frame, node: Node, cell: Cell) -> None:
         """A node has ended."""
         self.cells[frame.path_of(node.id)] = cell
-        counts = cell.status == "Succeeded" and cell.reason != EXIT_FIRED and frame.plan is self.plan
-        if counts and not isinstance(node.spec, Judgement) and node.id != SOLVER:
-            self.steps_executed += 1
+        if cell.status == "Succeeded" and cell.reason != EXIT_FIRED:
+            self.count(frame, _executed(frame, node, cell))
         self.blocks.ended(frame, node, cell)
+
+    def count(self, frame: Frame, executed: int) -> None:
+        """Count what was executed, for the plan that it belongs to."""
+        plan_frame = self.blocks.plan_frame_of(frame)
+        if plan_frame.owner is None:
+            self.steps_executed += executed
+        else:
+            plan_frame.executed += executed
 
     def fail(self, frame: Frame, node: Node, outcome: Failed | Canceled) -> None:
         """A node cannot have a result: neither can whatever waits for it."""
         status: Literal["Failed", "Canceled"] = "Failed" if isinstance(outcome, Failed) else "Canceled"
         path = frame.path_of(node.id)
         self.cells[path] = Cell(status, None, outcome.reason, outcome.message, None, self.now)
+        if outcome.reason == EmptyDataError.default_code and SOLVER in frame.block.nodes and node.id != SOLVER:
+            self._solve_without_the_rest(frame, outcome.message)
+            return
         if frame.owner is not None:
             self.blocks.fail(frame, node, outcome.reason, outcome.message)
             return
@@ -174,11 +185,24 @@ class Turn:
         kind = "" if node.id == SOLVER else f" ({node.spec.kind})"
         self.stop("Failed", outcome.reason, f"{where}{kind}: {outcome.message}")
 
+    def _solve_without_the_rest(self, frame: Frame, note: str) -> None:
+        """The data ran out: that is no failure of a plan whose solver can say so."""
+        for node_id in frame.block.nodes:
+            if node_id != SOLVER:
+                self.cells.setdefault(frame.path_of(node_id), Cell("Skipped", completed_at=self.now))
+        frame.ended = len(frame.block.nodes) - 1
+        frame.scope[NOTE] = note
+        solver = frame.block.nodes[SOLVER]
+        self.take(frame, solver, ENTER[type(solver.spec)](solver.spec, self._context(frame, solver)))
+
     def _exit(self, frame: Frame, node: Node, fired: Exit) -> None:
         """A gate has ended its plan: the run, or the plan that was called."""
         status: Literal["Succeeded", "Failed"] = "Succeeded" if fired.status == "success" else "Failed"
         self.cells[frame.path_of(node.id)] = Cell(status, None, EXIT_FIRED, fired.message, None, self.now)
         plan_frame = self.blocks.plan_frame_of(frame)
+        if not frame.is_plan:
+            # Only a fired exit at the top level leaves no result to be counted.
+            self.count(frame, 1)
         if plan_frame.owner is not None:
             self.blocks.exit_called_plan(plan_frame, fired)
             return
@@ -244,6 +268,14 @@ class Turn:
             self.blocks.lane_of(frame),
             frame.plans,
         )
+
+
+def _executed(frame: Frame, node: Node, cell: Cell) -> int:
+    """How many steps a result stands for: itself, and the calls of an agent in a body."""
+    if isinstance(node.spec, Judgement) or node.id == SOLVER:
+        return 0
+    calls = cell.output.get("tools_called") if isinstance(node.spec, AgentSpec) and not frame.is_plan else None
+    return 1 + (len(calls) if isinstance(calls, list) else 0)
 
 
 def _fits(cell: Cell, event: NodeEvent) -> bool:

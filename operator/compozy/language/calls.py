@@ -23,7 +23,7 @@ def bundle_of(spec: Mapping[str, Any], find: Callable[[str], dict[str, Any] | No
     waiting = [(name, 1) for name in sorted(called_names(spec))]
     while waiting:
         name, depth = waiting.pop(0)
-        found = find(name) if name not in bundle and depth <= MAX_PLAN_DEPTH else None
+        found = find(name) if name not in bundle and depth <= MAX_PLAN_DEPTH + 1 else None
         if found is not None:
             bundle[name] = found
             waiting += [(inner, depth + 1) for inner in sorted(called_names(found))]

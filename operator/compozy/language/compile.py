@@ -8,24 +8,11 @@ from compozy.language.compiled import CompiledPlan
 from compozy.language.durations import seconds_of
 from compozy.language.graph.compile import compile_graph
 from compozy.language.keys import camel, read_keys
+from compozy.language.plan_keys import PLAN_KEYS
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.schema import check_schema
 from compozy.language.steps.compile import compile_steps
 from compozy.language.steps.context import PlanSource, Surroundings
-
-_KEYS = (
-    "description",
-    "profile",
-    "input_schema",
-    "inputs",
-    "steps",
-    "graph",
-    "output",
-    "solver",
-    "requests",
-    "exemplars",
-    "requires_servers",
-)
 
 
 def compile_plan(
@@ -52,7 +39,7 @@ def compile_plan(
 
 def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:
     problems = around.problems
-    values = read_keys(spec, "", _KEYS, problems)
+    values = read_keys(spec, "", PLAN_KEYS, problems)
     dialects = [name for name in ("steps", "graph") if values.get(name) is not None]
     if len(dialects) != 1:
         message = f"a plan has exactly one of `steps` and `graph`; this one has {len(dialects) or 'neither'}"

@@ -7,26 +7,11 @@ from typing import Any
 
 from compozy.language.field_order import with_order_in_plan
 from compozy.language.keys import camel, read_keys, type_name
+from compozy.language.plan_keys import BARE_KEYS, PLAN_KEYS
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.yaml_text import load
 
-_BARE = (
-    "identifier",
-    "name",
-    "description",
-    "profile",
-    "input_schema",
-    "inputs",
-    "steps",
-    "graph",
-    "output",
-    "solver",
-    "requests",
-    "exemplars",
-    "requires_servers",
-)
 _MANIFEST = ("api_version", "kind", "metadata", "spec")
-_SPEC = tuple(name for name in _BARE if name not in ("identifier", "name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +73,13 @@ def _manifest(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
     if not isinstance(metadata, dict):
         problems.append(Problem("metadata", "invalid_type", f"must be an object, not {type_name(metadata)}"))
         metadata = {}
-    spec = _spec(top.get("spec") or {}, "spec", _SPEC, problems)
+    spec = _spec(top.get("spec") or {}, "spec", PLAN_KEYS, problems)
     kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
     return PlanDocument(metadata.get("name"), metadata.get("namespace"), spec, kept, prefix="spec.")
 
 
 def _bare(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
-    spec = _spec(value, "", _BARE, problems)
+    spec = _spec(value, "", BARE_KEYS, problems)
     identifier, name = spec.pop("identifier", None), spec.pop("name", None)
     return PlanDocument(object_name(identifier or name), None, spec)
 

@@ -40,7 +40,9 @@ def read_keys(
         if name is None:
             problems.append(Problem(inner, "unknown_key", _unknown(key, known)))
         elif name in values:
-            problems.append(Problem(inner, "duplicate_key", f"`{name}` is written in both spellings"))
+            # Storage sorts keys, so which of the two comes second says nothing.
+            second = f"{path}.{camel(name)}" if path else camel(name)
+            problems.append(Problem(second, "duplicate_key", f"`{name}` is written in both spellings"))
         else:
             values[name] = value
     for name in required:

@@ -5,6 +5,7 @@ expand to too much, or when a key is written twice (PyYAML would silently keep t
 """
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,12 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in _Base.yaml_implicit_resolvers.items()
 }
+
+# PyYAML wants a dot in every number with an exponent; JSON and the YAML that Kubernetes reads do not.
+_EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+\Z", re.ASCII)
+for _first in "-+0123456789":
+    _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_first, [])
+    _resolvers.insert(0, ("tag:yaml.org,2002:float", _EXPONENT))
 
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 

@@ -46,3 +46,15 @@ def event_of(request: Mapping[str, Any]) -> Event | None:
         case "Canceled":
             return RequestCanceled(request["spec"]["node"])
     return None
+
+
+def was_taken(request: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a run has taken the answer of a request, by the status of its nodes.
+
+    What a body has found is forgotten once the step around it has its result, so the nearest step that is
+    there speaks for it.
+    """
+    path = request["spec"]["node"]
+    while path not in nodes and "/" in path:
+        path = path.rpartition("/")[0]
+    return nodes.get(path, {}).get("status") in ("Succeeded", "Failed")

@@ -21,9 +21,9 @@ MOST_WRITES = 20
 
 
 @pytest.fixture(scope="module")
-def proxy(operated, _shared_operator):
+def proxy(operated, shared_operator):
     # The suite's own operator would finish what the killed one left: it rests meanwhile.
-    _shared_operator.stop()
+    shared_operator.stop()
     with InterruptingProxy(operated.cluster.server, operated.cluster.ca_file.read_text()) as proxy:
         yield proxy
 

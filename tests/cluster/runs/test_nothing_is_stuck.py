@@ -137,6 +137,9 @@ def test_a_run_whose_frozen_plan_is_gone_ends_and_says_so(operator, stage):
     request = stage.question(run)
     eventually(lambda: stage.status(run).get("revision"), "the run shows its revision")
     operator.kill()
+    plan = stage.admin.get("plans", "lost")
+    changed = plans.spec(plans.STEPS.replace("nobody answered", "changed"))
+    assert stage.author.replace("plans", {**plan, "spec": changed}).ok
     path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions"
     stage.admin.call("DELETE", f"{path}/{stage.status(run)['revision']}").object()
     operator.start()
@@ -144,3 +147,17 @@ def test_a_run_whose_frozen_plan_is_gone_ends_and_says_so(operator, stage):
     assert status["phase"] == "Failed"
     assert "is gone" in message_of(status)
     assert stage.resolved(request) == "Canceled"
+
+
+def test_a_frozen_plan_that_was_deleted_is_made_again_where_the_plan_is_still_the_same(operator, stage):
+    stage.author.create("plans", plan_object("kept", **plans.spec(plans.STEPS))).object()
+    run = stage.start(None, plans.STEPS_INPUTS, planRef={"name": "kept"})
+    request = stage.question(run)
+    eventually(lambda: stage.status(run).get("revision"), "the run shows its revision")
+    operator.kill()
+    path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions/{stage.status(run)['revision']}"
+    stage.admin.call("DELETE", path).object()
+    operator.start()
+    assert stage.answer(request, plans.STEPS_ANSWER).ok
+    assert stage.finished(run)["phase"] == "Succeeded"
+    assert stage.admin.call("GET", path).ok

@@ -450,6 +450,7 @@ def test_defaults_fill_absent_top_level_properties_only():
         {"properties": {"a": {"type": "string"}}},
         {"properties": {"a": {"type": "array", "enum": ["x"]}, "b": {"enum": [1, True, None]}}},
         {"properties": {"a": {"type": "string", "oneOf": [{"const": "x", "title": "X"}]}}},
+        {"properties": {"a": {"oneOf": [{"const": "x", "title": "X"}, {"const": 1}]}}},
     ],
 )
 def test_flat_objects(schema):
@@ -468,7 +469,8 @@ def test_flat_objects(schema):
         ({"properties": {"a": {}}}, "s.properties.a", "ask_schema_not_primitive"),
         ({"properties": {"a": True}}, "s.properties.a", "ask_schema_not_primitive"),
         ({"properties": {"a": {"type": ["string", "null"]}}}, "s.properties.a", "ask_schema_not_primitive"),
-        ({"properties": {"a": {"oneOf": [{"const": "x"}]}}}, "s.properties.a", "ask_schema_not_primitive"),
+        ({"properties": {"a": {"oneOf": [{"const": ["x"]}]}}}, "s.properties.a", "ask_schema_not_primitive"),
+        ({"properties": {"a": {"oneOf": [{"type": "string"}]}}}, "s.properties.a", "ask_schema_not_primitive"),
         ({"properties": {"a": {"enum": [["x"]]}}}, "s.properties.a", "ask_schema_not_primitive"),
         ({"properties": {"a": {"type": "text"}}}, "s.properties.a.type", "schema_invalid"),
         ("object", "s", "schema_invalid"),

@@ -6,12 +6,17 @@ from compozy.engine.outcomes import Context, ExitFired, Failed, Outcome, Succeed
 from compozy.engine.state import Exit
 from compozy.language.compiled import ExitSpec
 from compozy.language.errors import LanguageError
+from compozy.language.keys import type_name
 
 DEFAULT_MESSAGES = {"success": "plan exited early", "error": "plan asserted failure"}
 
 
 def enter_exit(spec: ExitSpec, context: Context) -> Outcome:
     """Decide whether the plan ends here. A gate that does not hold lets it go on."""
+    unrenderable = _decided(spec, context, False, None)
+    if isinstance(unrenderable, Failed):
+        # The whole input is rendered before the gate is asked: what cannot render is found at once.
+        return unrenderable
     if spec.infer is not None:
         return ask_judge(spec.infer, context)
     try:
@@ -30,7 +35,6 @@ def resume_exit(spec: ExitSpec, context: Context, event: NodeEvent) -> Outcome:
 
 
 def _decided(spec: ExitSpec, context: Context, holds: bool, reason: str | None) -> Outcome:
-    # The whole input is rendered whatever the gate says: a template that cannot render is found at once.
     try:
         status = spec.status.render_text(context.scope)
         message = spec.message.render_text(context.scope) if spec.message is not None else None
@@ -39,9 +43,11 @@ def _decided(spec: ExitSpec, context: Context, holds: bool, reason: str | None) 
         return Failed(error.code, error.message)
     if status not in DEFAULT_MESSAGES:
         return Failed("exit_status_invalid", f"`status` must be `success` or `error`, not `{status[:40]}`")
+    if output is not None and not isinstance(output, dict):
+        return Failed("exit_output_invalid", f"`output` must render to an object, not {type_name(output)}")
     if not holds:
         return Succeeded({"passed": True, "verdict": False, "reason": reason})
-    told = message or DEFAULT_MESSAGES[status]
+    told = DEFAULT_MESSAGES[status] if message is None else message
     if reason:
         told = f"{told} ({reason})"
     return ExitFired(Exit("success" if status == "success" else "error", told, output, context.node, reason))

@@ -9,13 +9,19 @@ from compozy.language.compiled import SolverSpec
 from compozy.language.errors import LanguageError
 
 ROLE = "solver"
+NOTE = "@note"
+"""In the scope of a solver: that the data ran out before the last step, and where."""
 
 
 def enter_solver(spec: SolverSpec, context: Context) -> Outcome:
     """Have a model write the answer."""
+    note = context.scope.get(NOTE)
     try:
         task: dict[str, Any] = {"query": spec.query_to_answer.render_text(context.scope)}
-        if spec.data is not None:
+        if note is not None:
+            # What the data refers to may never have been found.
+            task["note"] = note
+        elif spec.data is not None:
             task["data"] = spec.data.render(context.scope)
         if spec.system_prompt is not None:
             task["system_prompt"] = spec.system_prompt.render_text(context.scope)

@@ -19,7 +19,11 @@ def compile_agent(data: Any, fields: Fields) -> AgentSpec | None:
     before = len(fields.problems)
     prompt = fields.text(values, "prompt")
     schema = values.get("output_schema")
-    if isinstance(schema, Mapping):
+    if isinstance(schema, Mapping) and schema.get("type", "object") != "object":
+        fields.report(
+            "output_schema.type", "agent_schema_not_object", "must be `object`: an agent gives an object"
+        )
+    elif isinstance(schema, Mapping):
         fields.problems.extend(check_schema(schema, fields.at("output_schema")))
     elif schema is not None:
         fields.report("output_schema", "invalid_type", "must be a JSON Schema object")

@@ -44,7 +44,7 @@ def _called(name: str, fields: Fields) -> CompiledPlan | None:
         ring = " → ".join((*around.calls[around.calls.index(name) :], name))
         fields.report("", "plan_cycle", f"plans call each other in a circle: {ring}")
         return None
-    if len(around.calls) > MAX_PLAN_DEPTH:
+    if len(around.calls) >= MAX_PLAN_DEPTH:
         fields.report("", "plan_depth", f"plans call plans more than {MAX_PLAN_DEPTH} deep")
         return None
     spec = around.plan_source(name)

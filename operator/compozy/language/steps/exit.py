@@ -22,9 +22,9 @@ def compile_exit(data: Any, fields: Fields) -> ExitSpec | None:
     if status is not None and status.is_static and values["status"] not in ("success", "error"):
         fields.report("status", "invalid_value", "must be `success` or `error`")
     message = fields.text(values, "message")
-    if "output" in values and not isinstance(values["output"], dict):
-        fields.report("output", "invalid_type", "must be an object")
     output = fields.value(values, "output")
+    if output is not None and output.is_static and not isinstance(values["output"], dict):
+        fields.report("output", "invalid_type", "must be an object")
     if len(fields.problems) > before or status is None:
         return None
     return ExitSpec(when=when, status=status, message=message, output=output, infer=infer)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from compozy.language.compiled import InferSpec
-from compozy.language.errors import LanguageError, format_path, name_keys
+from compozy.language.errors import JsonPath, LanguageError, format_path, name_keys
 from compozy.language.keys import read_keys, type_name
 from compozy.language.problems import Problem
 from compozy.language.steps.context import Surroundings
@@ -31,7 +31,7 @@ class Fields:
 
     def at(self, key: str) -> str:
         """The path of a key of this input."""
-        return f"{self.path}.{key}" if key else self.path
+        return f"{self.path}{'' if not key or key.startswith('[') else '.'}{key}"
 
     def report(self, key: str, code: str, message: str) -> None:
         """Record a problem with a key of this input."""
@@ -51,7 +51,7 @@ class Fields:
             return None
         template = self._compiled(lambda: parse(values[key]), key)
         if template is not None:
-            self._check_roots(template.roots(), key, bindings)
+            self._check_roots(dict.fromkeys(template.roots(), ((),)), key, bindings)
         return template
 
     def value(self, values: Mapping[str, Any], key: str) -> TemplateValue | None:
@@ -69,8 +69,8 @@ class Fields:
         if key not in values:
             return None
         gate = self._compiled(lambda: compile_gate(values[key]), key)
-        if gate is not None:
-            self._check_roots(gate.roots(), key, bindings)
+        roots = gate.roots() if gate is not None else _roots_of(values[key])
+        self._check_roots(roots, key, bindings)
         return gate
 
     def either_gate(self, values: Mapping[str, Any], key: str, *bindings: str) -> "Gate | InferSpec | None":
@@ -100,16 +100,31 @@ class Fields:
         try:
             return build()
         except LanguageError as error:
-            where = f"{key}.{format_path(error.path)}" if error.path and key else key
-            self.report(where, error.code, error.message)
+            self.report(_joined(key, error.path or ()), error.code, error.message)
             return None
 
-    def _check_roots(self, roots: Iterable[str], key: str, bindings: tuple[str, ...]) -> None:
+    def _check_roots(self, roots: Mapping[str, Iterable[JsonPath]], key: str, bindings: tuple[str, ...]) -> None:
         for root in sorted(roots):
-            if root not in self.around.roots and root not in bindings:
-                known = name_keys(sorted(self.around.roots | set(bindings)))
-                message = (
-                    f"step {self.step} refers to `{root}`, which is neither `input` nor an earlier step; "
-                    f"available: {known}"
-                )
-                self.report(key, "unknown_reference", message)
+            if root in self.around.roots or root in bindings:
+                continue
+            known = name_keys(sorted(self.around.roots | set(bindings)))
+            message = (
+                f"step {self.step} refers to `{root}`, which is neither `input` nor an earlier step; "
+                f"available: {known}"
+            )
+            for place in roots[root]:
+                self.report(_joined(key, place), "unknown_reference", message)
+
+
+def _joined(key: str, place: JsonPath) -> str:
+    """The path of a place inside the value of a key."""
+    inner = format_path(place)
+    return f"{key}{'' if not key or not inner or inner.startswith('[') else '.'}{inner}"
+
+
+def _roots_of(data: Any) -> Mapping[str, Iterable[JsonPath]]:
+    """What the templates of a gate refer to that is wrong otherwise: one look finds every problem."""
+    try:
+        return compile_value(data).roots()
+    except LanguageError:
+        return {}

@@ -1,4 +1,6 @@
-"""A control plane with the operator at work, and a namespace for each test."""
+"""A control plane with the operator at work, and a namespace for each test: fixtures of several folders."""
+
+from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -6,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane import ControlPlane
+from controlplane import ControlPlane, ControlPlaneError, Progress, prepare
 from localcluster.background import operator_of
 from localcluster.operator import OperatorProcess
 from support.apiserver import Api, install
@@ -14,6 +16,20 @@ from support.stage import Stage, eventually
 
 _numbers = itertools.count(1)
 AGENTS = ("rita", "release-reviewer")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build the servers, if need be, before the first test: it takes minutes, and tests have a time limit."""
+    options = session.config.option
+    if options.collectonly or not any(item.get_closest_marker("cluster") for item in session.items):
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    assert capture is not None
+    try:
+        with capture.global_and_fixture_disabled():
+            prepare(Progress())
+    except ControlPlaneError as error:
+        pytest.exit(str(error), returncode=pytest.ExitCode.INTERNAL_ERROR)
 
 
 @pytest.fixture(scope="session")
@@ -30,22 +46,23 @@ def operator_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _shared_operator(operated: Api, operator_log: Path) -> Iterator[OperatorProcess]:
+def shared_operator(operated: Api, operator_log: Path) -> Iterator[OperatorProcess]:
+    """The one operator of the suite; a test that kills it may have left it so."""
     with operator_of(operated.cluster, operator_log) as process:
         yield process
 
 
 @pytest.fixture
-def operator(_shared_operator: OperatorProcess) -> Iterator[OperatorProcess]:
+def operator(shared_operator: OperatorProcess) -> Iterator[OperatorProcess]:
     """The operator, running. A test that kills it gets it started again for the next."""
-    if _shared_operator.process is None:
-        _shared_operator.start()
-    yield _shared_operator
-    if _shared_operator.process is None:
-        _shared_operator.start()
+    if shared_operator.process is None:
+        shared_operator.start()
+    yield shared_operator
+    if shared_operator.process is None:
+        shared_operator.start()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_namespace(operated: Api) -> Callable[..., Stage]:
     """Make a namespace with its people and agents."""
 

@@ -1,0 +1,1 @@
+"""Every path that answers can open: answers from schemas, runs from answers, faults from runs."""

@@ -1,0 +1,128 @@
+"""What is seen while runs are made: places that were reached, verdicts, and everything that fails there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step or node, or the plan's output."""
+
+    label: str
+    """Its path in a run, without indexes: `E1/then/B0`, `E2/do`."""
+    kind: str
+    path: str | None
+    """Where it stands in the plan, such as `steps[1]`; None in a plan that is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that fails, and the shortest way to it that was found."""
+
+    place: Place
+    field: str
+    """The part of its input: `prompt`, `default`, `when`."""
+    code: str
+    message: str
+    situation: "Situation | None"
+    """None where no run comes to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What leads to a point of a run: enough to make it a case of `plan test`."""
+
+    inputs: Mapping[str, Any]
+    attended: bool
+    decisions: tuple["Decision", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One thing that happened to a run from outside."""
+
+    label: str
+    """The path of the question or call; of a place whose data is unknown."""
+    told: str
+    """What happened, for people."""
+    answer: Any = None
+    """Of a question, as a file of cases has it."""
+    stub: tuple[str, Any] | None = None
+    """Of a call: its name and its stub, as a file of cases has them."""
+    assumed: bool = False
+    """Whether it did not happen but was taken to be so, since the data is unknown."""
+
+
+class ChoiceNeeded(Exception):
+    """What is to be decided depends on something unknown: every way must be tried."""
+
+    def __init__(self, label: str, ways: tuple[str, ...]) -> None:
+        super().__init__(label)
+        self.label = label
+        self.ways = ways
+        """What each way is, for people."""
+
+
+@dataclass(slots=True)
+class Tracer:
+    """Collects what runs show."""
+
+    places: dict[str, Place] = field(default_factory=dict)
+    reached: set[str] = field(default_factory=set)
+    verdicts: dict[tuple[str, str], set[bool]] = field(default_factory=dict)
+    """By place and field."""
+    faults: dict[tuple[str, str, str], Fault] = field(default_factory=dict)
+    """By place, field and code; the first that was found, which has the fewest surprises."""
+    doubts: dict[tuple[str, str, str], Fault] = field(default_factory=dict)
+    """As `faults`: what need not be wrong."""
+    outlives_empty_data: bool = False
+    """Whether runs go on where data ran out, because a solver makes the best of it."""
+    events: list[tuple[str, str]] = field(default_factory=list)
+    """What has happened since `begin`."""
+    _choices: Mapping[str, int] = field(default_factory=dict)
+    _situation: Callable[[], Situation] = lambda: Situation({}, True)
+
+    def begin(self, choices: Mapping[str, int], situation: Callable[[], Situation]) -> None:
+        """A run goes on: what has been chosen for it where data is unknown, and how it came here."""
+        self.events = []
+        self._choices = choices
+        self._situation = situation
+
+    def register(self, place: Place) -> None:
+        """Let it be known that there is a place."""
+        self.places[place.label] = place
+
+    def entered(self, place: Place) -> None:
+        """A run has come to a place."""
+        self.reached.add(place.label)
+        self.events.append((place.label, ""))
+
+    def verdict(self, place: Place, name: str, holds: bool) -> None:
+        """A condition has been decided."""
+        self.verdicts.setdefault((place.label, name), set()).add(holds)
+        self.events.append((f"{place.label}.{name}", str(holds)))
+
+    def failed(self, place: Place, name: str, code: str, message: str) -> None:
+        """Something cannot be rendered or decided, or what came of it cannot be used."""
+        key = (place.label, name, code)
+        self.events.append((f"{place.label}.{name}", code))
+        if key in self.faults:
+            return
+        situation = self._situation()
+        # How long a list is that nobody knows was assumed: that it is too short proves nothing.
+        doubtful = self.outlives_empty_data or any(decision.assumed for decision in situation.decisions)
+        found = self.doubts if doubtful and code == "empty_data" else self.faults
+        found.setdefault(key, Fault(place, name, code, message, situation))
+
+    def choose(self, place: Place, name: str, ways: tuple[str, ...]) -> int:
+        """The number of a way, where the data is unknown. Raises ChoiceNeeded where none has been chosen."""
+        label = f"{place.label} {name}"
+        if label not in self._choices:
+            raise ChoiceNeeded(label, ways)
+        return self._choices[label]
+
+    @property
+    def coverage(self) -> int:
+        """Grows whenever something is seen that no run has shown before."""
+        return len(self.reached) + sum(len(seen) for seen in self.verdicts.values()) + len(self.faults)

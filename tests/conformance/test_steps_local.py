@@ -1,0 +1,14 @@
+"""The steps language, case by case, in this process."""
+
+import pytest
+
+from compozy.plantest.runner import run_case
+from support.conformance import parameters, steps_cases
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize("case", parameters(steps_cases()))
+def test_steps_language(case):
+    differences = run_case(case).differences
+    assert not differences, "\n".join([case.rule or case.name, *differences])

@@ -1,0 +1,207 @@
+"""Cases played on a cluster, all at once: runs are started and their questions answered by the script."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compozy.engine.effects import OpenRequest
+from compozy.engine.snapshot import from_status
+from compozy.engine.state import Exit, RunState
+from compozy.language.problems import PlanInvalid
+from compozy.plantest.compare import differences, question_differences
+from compozy.plantest.model import Case, Expectation
+from compozy.plantest.runner import compile_case
+from compozy.plantest.script import Script, Unscripted
+from compozy.requests.outcome import Answered, Declined, Expired, Outcome
+from support.apiserver import plan as plan_object
+from support.apiserver import run as run_object
+from support.stage import Stage, eventually
+
+SECONDS = 80.0
+_FINAL = ("Succeeded", "Failed", "Canceled")
+_REFUSED = "request_validation_failed"
+
+
+@dataclass
+class Play:
+    """One case under way."""
+
+    case: Case
+    stage: Stage
+    run: str
+    script: Script
+    status: dict[str, Any] | None = None
+    """How the run ended; None while it has not."""
+    rejection: dict[str, Any] | None = None
+    """Set when the scripted answer was handed back: the question stays open, and the play is over."""
+    fault: str | None = None
+    """What the script did not foresee; the play is over."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will happen any more."""
+        return self.status is not None or self.rejection is not None or self.fault is not None
+
+    def answer(self, request: Mapping[str, Any]) -> None:
+        """Do what the script says about a question that has just opened."""
+        spec = request["spec"]
+        question = OpenRequest(
+            spec["node"], spec["generation"], spec["prompt"], None, spec["expect"], spec["decisions"], {}, None
+        )
+        try:
+            response = _response(self.script.ask(question))
+        except Unscripted as missing:
+            self.fault = str(missing)
+            return
+        if response is not None:
+            response["responder"] = self.stage.person.name
+            patched = self.stage.person.patch("humanrequests", request["metadata"]["name"], {"response": response})
+            self.fault = None if patched.ok else f"the answer to {spec['node']} is refused: {patched.message}"
+
+
+def _response(outcome: Outcome) -> dict[str, Any] | None:
+    match outcome:
+        case Answered():
+            return {"decision": outcome.decision, "payload": outcome.payload}
+        case Declined():
+            return {"decision": "decline"}
+        case Expired():
+            return None
+    return {"decision": "unavailable"}
+
+
+def play_all(cases: Iterable[Case], stages: Iterator[Stage]) -> dict[str, Play]:
+    """Play every case to its end, or until there is nothing more to wait for; by the case's name."""
+    casted = _cast(cases, stages)
+    for stage in {id(stage): stage for _, stage in casted}.values():
+        eventually(lambda stage=stage: _all_plans_are_judged(stage), "the called plans are judged")
+    plays = [_start(case, stage, f"case-{number}") for number, (case, stage) in enumerate(casted)]
+    deadline = time.monotonic() + SECONDS
+    while not all(play.is_over for play in plays) and time.monotonic() < deadline:
+        _look(plays)
+        time.sleep(0.05)
+    return {play.case.name: play for play in plays}
+
+
+def _cast(cases: Iterable[Case], stages: Iterator[Stage]) -> list[tuple[Case, Stage]]:
+    """Give each case a namespace in which the plans that it calls have its own content, and create those."""
+    open_stages: list[tuple[Stage, dict[str, Any]]] = []
+    casted = []
+    for case in cases:
+        fitting = (pair for pair in open_stages if _fits(case, pair[1]))
+        stage, plans = next(fitting, None) or (next(stages), {})
+        if all(stage is not known for known, _ in open_stages):
+            open_stages.append((stage, plans))
+        for name in case.plans.keys() - plans.keys():
+            stage.author.create("plans", plan_object(name, **case.plans[name])).object()
+            plans[name] = case.plans[name]
+        casted.append((case, stage))
+    return casted
+
+
+def _fits(case: Case, plans: Mapping[str, Any]) -> bool:
+    return all(plans.get(name, spec) == spec for name, spec in case.plans.items())
+
+
+def _all_plans_are_judged(stage: Stage) -> bool:
+    plans = stage.admin.call("GET", stage.admin.path("plans")).object()["items"]
+    return all((plan.get("status") or {}).get("observedGeneration") == 1 for plan in plans)
+
+
+def _start(case: Case, stage: Stage, name: str) -> Play:
+    assert case.document is not None
+    fields: dict[str, Any] = {"plan": case.document.spec, "inputs": dict(case.inputs)}
+    if not case.attended:
+        fields["attendance"] = "Unattended"
+    if any(isinstance(outcome, Expired) for outcome in case.answers.values()):
+        fields["requestExpireAfter"] = "1s"
+    created = stage.author.create("planruns", run_object(name, **fields))
+    fault = None if created.ok else f"the API server refuses the run: {created.message}"
+    return Play(case, stage, name, Script(case), fault=fault)
+
+
+def _look(plays: list[Play]) -> None:
+    """See what has changed, and answer what is asked."""
+    for stage in {id(play.stage): play.stage for play in plays if not play.is_over}.values():
+        waiting = {play.run: play for play in plays if play.stage is stage and not play.is_over}
+        requests = stage.admin.call("GET", stage.admin.path("humanrequests")).object()["items"]
+        runs = stage.admin.call("GET", stage.admin.path("planruns")).object()["items"]
+        for request in requests:
+            play = waiting.get(request["spec"]["run"])
+            if play is not None and request["status"]["state"] == "Pending" and "response" not in request:
+                _attend(play, request)
+        for run in runs:
+            play, status = waiting.get(run["metadata"]["name"]), run.get("status") or {}
+            if play is not None and status.get("phase") in _FINAL:
+                play.status = status
+
+
+def _attend(play: Play, request: Mapping[str, Any]) -> None:
+    if "lastRejection" in request["status"]:
+        play.rejection = request["status"]["lastRejection"]
+    elif all(question.path != request["spec"]["node"] for question in play.script.asked):
+        play.answer(request)
+
+
+def told_differently(play: Play) -> list[str]:
+    """Where a play differs from what its case expects."""
+    expect = play.case.expect
+    if play.fault is not None:
+        return [play.fault]
+    if expect.values.get("reason") == _REFUSED:
+        return _not_handed_back(play)
+    if play.status is None:
+        return [f"not over in {SECONDS:.0f} s" if play.rejection is None else f"handed back: {play.rejection}"]
+    if expect.problems is not None:
+        return _not_refused(play, play.status)
+    if expect.inputs_problems is not None:
+        text = _message_of(play.status)
+        return [f"`{path}` is not in: {text}" for path in expect.inputs_problems if path not in text]
+    state = _state_of(play.status)
+    found = list(differences(_comparable(expect), state))
+    if expect.asked is not None:
+        found += question_differences(expect.asked, play.script.asked)
+    found += play.script.unused()
+    return [*found, f"({_message_of(play.status)})"] if found else []
+
+
+def _not_handed_back(play: Play) -> list[str]:
+    """On a cluster an answer that does not conform never reaches the run: the question stays open."""
+    if play.rejection is None:
+        return [f"the answer was not handed back: {play.status}"]
+    return [] if play.rejection["code"] == _REFUSED else [f"handed back for another reason: {play.rejection}"]
+
+
+def _not_refused(play: Play, status: Mapping[str, Any]) -> list[str]:
+    """A run whose plan cannot be right fails at once, with the problems that the plan has in this process."""
+    text = _message_of(status)
+    found = [] if status["phase"] == "Failed" and not status.get("nodes") else [f"the run began: {status}"]
+    try:
+        compile_case(play.case)
+    except PlanInvalid as invalid:
+        found += [f"not told: {problem}" for problem in invalid.problems if str(problem) not in text]
+    return found + [
+        f"`{code}` is not in: {text}" for _, code in play.case.expect.problems or () if code not in text
+    ]
+
+
+def _state_of(status: Mapping[str, Any]) -> RunState:
+    """The end of a run as the engine knows it."""
+    begun = RunState(inputs={}, attended=status["attended"], message=_message_of(status))
+    fired = status.get("exit")
+    keys = ("status", "message", "output", "step", "reason")
+    exit_ = None if fired is None else Exit(**{key: fired.get(key) for key in keys})
+    return replace(from_status(begun, status), exit=exit_)
+
+
+def _comparable(expect: Expectation) -> Expectation:
+    """Without the code of how the run ended, which a PlanRun does not tell; its steps tell theirs."""
+    return replace(expect, values={key: value for key, value in expect.values.items() if key != "reason"})
+
+
+def _message_of(status: Mapping[str, Any]) -> str:
+    succeeded = next(item for item in status["conditions"] if item["type"] == "Succeeded")
+    return str(succeeded["message"])
