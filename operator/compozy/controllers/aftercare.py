@@ -14,7 +14,7 @@ from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.calls import advance_with_calls
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.plans import PlanMissing, RevisionMissing
-from compozy.controllers.recorder import LONGEST_WAIT_SECONDS, QUIET_SECONDS, Recorder
+from compozy.controllers.recorder import LONGEST_WAIT_SECONDS, Recorder
 from compozy.controllers.run_status import status_of
 from compozy.controllers.runs import Gatherer, is_final
 from compozy.controllers.settings import Settings
@@ -108,7 +108,7 @@ class Aftercare:
         return None if run is None or run["metadata"].get("deletionTimestamp") or is_final(run) else run
 
     async def _display(self, key: Key) -> None:
-        await self._turns.until_quiet(QUIET_SECONDS, LONGEST_WAIT_SECONDS)
+        await self._turns.until_quiet(0.0, LONGEST_WAIT_SECONDS)
         run = self._waiting_run(key)
         if run is None:
             return
