@@ -12,6 +12,7 @@ from compozy.engine.effects import OpenRequest
 from compozy.engine.snapshot import to_status
 from compozy.engine.state import RunState
 from compozy.hosts.local import Ask, run_locally
+from compozy.requests.opening import shown_path
 from compozy.requests.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def run_here(
 def _ask(question: OpenRequest) -> Outcome:
     spec = {
         "node": question.node,
+        "path": shown_path(question),
         "kind": "Ask",
         "prompt": question.prompt,
         "context": question.context,

@@ -42,7 +42,7 @@ def request_object(
     if effect.item is not None:
         spec["item"] = effect.item
     if effect.plans:
-        spec["path"] = "→".join((*effect.plans, effect.node.rpartition("/")[2]))
+        spec["path"] = shown_path(effect)
     if effect.context:
         spec["context"] = preview(redact_json(dict(effect.context)))
     if seconds is not None:
@@ -59,6 +59,13 @@ def request_object(
         },
         "spec": spec,
     }
+
+
+def shown_path(effect: OpenRequest) -> str:
+    """Where a question is, for people: the plans that were called, then the step, such as `outer→inner→E0`."""
+    if not effect.plans:
+        return effect.node
+    return "→".join((*effect.plans, effect.node.rpartition("/")[2]))
 
 
 def name_of(effect: Any, run: Mapping[str, Any]) -> str:
