@@ -63,7 +63,7 @@ class TestKubectl:
         workspace.operator.create("humanrequests", request("shown", run="shown-run")).object()
         table = workspace.alice.kubectl("get", "hreq", "--field-selector=spec.run=shown-run").stdout
         head, row = table.splitlines()
-        assert head.split() == ["NAME", "STATE", "RUN", "NODE", "PROMPT", "EXPIRES", "AGE"]
+        assert head.split() == ["NAME", "STATE", "RUN", "NODE", "EXPIRES", "AGE", "PROMPT"]
         for shown in ("Pending", "shown-run", "Where should 1.2.0 deploy?", "2099-01-01T00:00:00Z"):
             assert shown in row
 
