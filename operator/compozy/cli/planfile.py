@@ -1,7 +1,7 @@
 """A plan from a file: read, checked and, where something is wrong, told with the place in the file."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,28 +82,10 @@ def read_plan(file: str) -> PlanFile:
 
 
 def _beside(file: str) -> "PlanSource":
-    """Finds plans that a plan calls among the files beside it, by their own names."""
-    from compozy.language.document import object_name, parse_document
-    from compozy.language.problems import PlanInvalid
+    """Finds plans that a plan calls among the files beside it; stdin has none beside it."""
+    from compozy.plantest.files import plans_beside
 
-    found: dict[str, Any] = {}
-
-    def look() -> None:
-        for path in sorted(Path(file).parent.glob("*.y*ml")) if file != STDIN else ():
-            try:
-                document = parse_document(path.read_text("utf-8"))
-            except (OSError, UnicodeDecodeError, PlanInvalid):
-                continue
-            name = document.name or object_name(path.stem)
-            if name is not None:
-                found.setdefault(name, document.spec)
-
-    def source(name: str) -> "Mapping[str, Any] | None":
-        if not found:
-            look()
-        return found.get(object_name(name) or "")
-
-    return source
+    return plans_beside(Path(file)) if file != STDIN else lambda _: None
 
 
 def require_plan(file: str) -> "tuple[PlanFile, PlanDocument, CompiledPlan]":

@@ -26,7 +26,7 @@ def read_tools(value: Any, path: str, reader: Reader) -> dict[str, Stubs]:
     """What calls give, by name: one result for all of them, or a list with one for each."""
     tools = {}
     for name, item in reader.object(value, path).items():
-        at = f"{path}.{name}"
+        at = f"{path}.{name}" if path else name
         if isinstance(item, list):
             stubs = tuple(_stub(each, f"{at}[{index}]", reader) for index, each in enumerate(item))
             tools[name] = Stubs(stubs, in_turn=True)

@@ -5,7 +5,7 @@ case may bring its own.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ from compozy.language.document import PlanDocument, object_name, parse_document
 from compozy.language.keys import type_name
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.steps.context import PlanSource
-from compozy.language.yaml_text import load
+from compozy.language.yaml_text import YamlText, load
 from compozy.plantest.answers import read_answers, read_tools
 from compozy.plantest.expectation import read_expectation
 from compozy.plantest.files import plans_beside
-from compozy.plantest.model import Case, CasesInvalid
+from compozy.plantest.model import Case, CasesInvalid, Stubs
 from compozy.plantest.reader import Reader
 
 SUFFIX = ".test.yaml"
@@ -36,20 +36,36 @@ def load_cases(path: Path | str) -> tuple[Case, ...]:
         CasesInvalid: the file, or the plan that it names, cannot be read, or something in the file is wrong;
             with every problem and its line.
     """
-    file = Path(path)
+    loaded, reader = _loaded(path), Reader()
+    cases = _Reading(Path(path), loaded.positions, reader).cases(loaded.value)
+    _check(path, loaded, reader)
+    return cases
+
+
+def load_stubs(path: Path | str) -> dict[str, Stubs]:
+    """What calls give, by name: a file that holds what `tools` of a case holds. Raises CasesInvalid."""
+    loaded, reader = _loaded(path), Reader()
+    stubs = read_tools(loaded.value, "", reader)
+    _check(path, loaded, reader)
+    return stubs
+
+
+def _loaded(path: Path | str) -> YamlText:
     try:
-        loaded = load(file.read_text("utf-8"))
+        return load(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CasesInvalid(str(path), [Problem("", "unreadable", _reason(error))]) from error
     except PlanInvalid as invalid:
         raise CasesInvalid(str(path), list(invalid.problems)) from invalid
-    reading = _Reading(file, loaded.positions, Reader())
-    cases = reading.cases(loaded.value)
-    if reading.reader.problems:
+
+
+def _check(path: Path | str, loaded: YamlText, reader: Reader) -> None:
+    if reader.problems:
         # A plan document finds the nearest place that a file has for a path; a file of cases is no different.
         places = PlanDocument(None, None, {}, positions=loaded.positions)
-        raise CasesInvalid(str(path), places.with_positions(reading.reader.problems))
-    return cases
+        placed = places.with_positions(reader.problems)
+        whole_file = [replace(problem, line=problem.line or 1, column=problem.column or 1) for problem in placed]
+        raise CasesInvalid(str(path), whole_file)
 
 
 @dataclass(frozen=True, slots=True)

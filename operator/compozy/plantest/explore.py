@@ -26,7 +26,7 @@ from compozy.plantest.model import Stubs
 from compozy.plantest.script import BEGINNING
 
 MAX_RUNS = 2000
-MAX_WORK = 3_000_000
+MAX_WORK = 2_000_000
 """How many results of steps may be carried along in all: it bounds the time for long plans."""
 
 

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compozy.language.compile import compile_plan
+from compozy.language.problems import PlanInvalid
 from compozy.plantest.explore import explore
-from support import plans
+from support import plan_texts, plans
 
 pytestmark = pytest.mark.unit
 
@@ -62,6 +63,20 @@ def test_any_plan_is_explored_within_its_bounds_and_the_same_way_twice(spec):
     assert first == second
     assert 0 < first.runs <= 60
     assert first.paths <= first.runs
+
+
+@settings(max_examples=60, deadline=None)
+@given(plan_texts.plans())
+def test_plans_with_unknown_inputs_and_tools_are_explored(plan):
+    spec = {key: value for key, value in plan.items() if key != "name"}
+    try:
+        compiled = compile_plan(spec)
+    except PlanInvalid:
+        return
+    report = explore(compiled, spec, max_runs=40)
+    assert report.runs > 0
+    assert {check.place.label for check in report.checks} >= {step["id"] for step in spec["steps"]}
+    assert {fault.place.label for fault in report.faults} <= {check.place.label for check in report.checks}
 
 
 def test_a_map_of_questions_is_explored():

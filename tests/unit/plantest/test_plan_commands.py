@@ -5,7 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from compozy.cli.commands import plan_explore
 from compozy.cli.main import run
+from compozy.plantest.explore import MAX_RUNS
 from support.documents import ROOT
 
 pytestmark = pytest.mark.unit
@@ -43,11 +45,27 @@ def test_a_directory_without_cases_is_no_success(tmp_path, capsys):
     assert "there is no such case" in capsys.readouterr().err
 
 
-def test_a_file_that_is_no_file_of_cases_says_where(tmp_path, capsys):
+def test_a_file_that_is_no_file_of_cases_says_where_and_the_others_run(tmp_path, capsys):
     path = tmp_path / "x.test.yaml"
     path.write_text("plan: { steps: [] }\ncases:\n  - name: a\n    expects: {}\n")
-    assert run(["plan", "test", str(path)]) == 65
-    assert f"{path}:4:" in capsys.readouterr().err
+    assert run(["plan", "test", str(path), str(BROKEN)]) == 65
+    shown = capsys.readouterr()
+    assert f"{path}:4:" in shown.err
+    assert "1 passed, 1 failed, 2 problems in files" in shown.out
+
+
+def test_the_cases_of_a_plan_are_run_once(capsys):
+    assert run(["plan", "test", str(EXAMPLES / "deploy.yaml"), str(EXAMPLES / "deploy.test.yaml")]) == 0
+    assert "2 passed, 0 failed" in capsys.readouterr().out
+
+
+def test_names_of_strangers_cannot_move_the_cursor(tmp_path, capsys):
+    path = tmp_path / "x.test.yaml"
+    path.write_text('plan: { steps: [] }\ncases: [{ name: "a\\e[2J", expect: { message: "\\e[1m" } }]\n')
+    assert run(["plan", "test", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "\\x1b" in out
+    assert "\x1b" not in out
 
 
 @pytest.mark.parametrize("name", ["release.yaml", "deploy.yaml"])
@@ -80,6 +98,65 @@ def test_a_failing_template_comes_with_the_answer_that_makes_it_fail(capsys):
     assert fault["decisions"] == ['{"ship":true}']
 
 
+def test_a_fault_comes_with_its_line_and_a_case_that_shows_it(tmp_path, capsys):
+    _, report = explored(capsys, "template.yaml")
+    [fault] = [fault for fault in report["faults"] if fault["code"] == "bad_path"]
+    line = (BROKEN / "template.yaml").read_text("utf-8").splitlines()[fault["line"] - 1]
+    assert "{{ship.reason}}" in line
+    case = {"name": "shown", **fault["case"], "expect": {"phase": "Failed", "reason": "bad_path"}}
+    cases = tmp_path / "again.test.yaml"
+    cases.write_text(json.dumps({"plan": str(BROKEN / "template.yaml"), "cases": [case]}))
+    assert run(["plan", "test", str(cases)]) == 0
+
+
+def test_a_fault_is_told_with_what_leads_to_it(capsys):
+    assert run(["plan", "explore", str(BROKEN / "default.yaml")]) == 1
+    out = capsys.readouterr().out
+    assert "default.yaml:20: default: the default does not conform: replicas: must be at most 5" in out
+    assert "when nobody can be asked" in out
+    assert 'when the inputs are {"replicas":' in out
+
+
+CALLING = """
+steps:
+  - { id: E0, tool_name: server__search, input: {} }
+  - id: E1
+    tool_name: exit
+    input: { when: { value: "{{E0.hits}}", op: gt, to: 3 }, status: success }
+output: "{{E0.title}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("tools", "code", "faults"),
+    [
+        (None, 0, []),
+        ("server__search: { output: { hits: 3, title: A } }", 0, []),
+        ("server__search: { output: { hits: 3 } }", 1, [("output", "bad_path")]),
+        ("server__search: [{ output: { hits: 9 } }, { output: { hits: many } }]", 1, [("E1", "gate_failed")]),
+    ],
+)
+def test_what_calls_give_can_be_said(tmp_path, capsys, tools, code, faults):
+    plan, stubs = tmp_path / "plan.yaml", tmp_path / "tools.yaml"
+    plan.write_text(CALLING)
+    stubs.write_text(tools or "{}")
+    assert run(["plan", "explore", str(plan), "--tools", str(stubs), "-o", "json"]) == code
+    found = json.loads(capsys.readouterr().out)["faults"]
+    assert [(fault["step"], fault["code"]) for fault in found if fault["code"] != "unreached"] == faults
+
+
+def test_tools_that_cannot_be_read_say_where(tmp_path, capsys):
+    stubs = tmp_path / "tools.yaml"
+    stubs.write_text("server__search: { result: 1 }\n")
+    assert run(["plan", "explore", str(BROKEN / "default.yaml"), "--tools", str(stubs)]) == 65
+    assert f"{stubs}:1:" in capsys.readouterr().err
+
+
+def test_the_bound_in_the_help_is_that_of_the_search():
+    [option] = [option for option in plan_explore.explore.params if option.name == "max_runs"]
+    assert option.default == MAX_RUNS
+
+
 def test_a_given_input_is_kept(capsys):
     code, report = explored(capsys, "default.yaml", "--input", "replicas=3")
     assert (code, report["faults"]) == (0, [])
@@ -99,5 +176,5 @@ def test_junit_reports_count_what_failed(tmp_path, capsys, command):
     root = ElementTree.parse(path).getroot()
     [suite] = root.findall("testsuite")
     failing = [case for case in suite.findall("testcase") if case.find("failure") is not None]
-    assert root.get("failures") == suite.get("failures") == str(len(failing)) == "1"
+    assert suite.get("failures") == str(len(failing)) == "1"
     assert failing[0].find("failure").text

@@ -17,7 +17,7 @@ _SENTENCE = re.compile(r"[A-Za-z_][\w ./()@%+=;,?!'-]*[\w./()%+=;?!]", re.ASCII)
 """What needs no quotes outside of brackets."""
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 """Words that some reader of YAML takes for something else than text."""
-_UNPRINTABLE = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 
 def entry_lines(key: str, value: Any, column: int) -> list[str]:
@@ -96,10 +96,22 @@ def text_scalar(text: str, *, in_flow: bool = True) -> str:
     plain = _PLAIN.fullmatch(text) or (not in_flow and _SENTENCE.fullmatch(text))
     if plain and text.lower() not in _NOT_TEXT and "  " not in text:
         return text
-    return json_text(text)
+    return _quoted(text)
 
 
-def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON that is YAML too: what YAML does not take for printable is escaped."""
-    text = json.dumps(value, indent=indent, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+def json_text(value: Any, column: int = 0) -> str:
+    """Indented JSON that YAML reads in the same way: numbers have a point where they need one."""
+    inner, outer = "\n" + " " * (column + LEVEL), "\n" + " " * column
+    if isinstance(value, Mapping) and value:
+        items = [f"{_quoted(str(key))}: {json_text(item, column + LEVEL)}" for key, item in value.items()]
+        return "{" + inner + f",{inner}".join(items) + outer + "}"
+    if isinstance(value, list) and value:
+        items = [json_text(item, column + LEVEL) for item in value]
+        return "[" + inner + f",{inner}".join(items) + outer + "]"
+    return _quoted(value) if isinstance(value, str) else flow(value)
+
+
+def _quoted(text: str) -> str:
+    """Text in double quotes, for JSON and for YAML: what YAML does not take for printable is escaped."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)

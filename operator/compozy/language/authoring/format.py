@@ -84,7 +84,7 @@ def is_json(text: str) -> bool:
 
 def as_json(value: Any) -> str:
     """A JSON document in normal form."""
-    return json_text(value, indent=2) + "\n"
+    return json_text(value) + "\n"
 
 
 def same_but_for_spelling(one: Any, other: Any) -> bool:

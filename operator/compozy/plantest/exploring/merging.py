@@ -5,7 +5,6 @@ result that makes no difference any more.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -14,7 +13,6 @@ from typing import Any
 from compozy.engine.frames import Container
 from compozy.engine.state import Cell, RunState
 from compozy.language.compiled import SOLVER, CompiledPlan, Node
-from compozy.plantest.exploring.unknown import Unknown
 
 _WORD = re.compile(r"\w+")
 _ANY_NODE = re.compile(r"\bnodes\b(?!\s*\.\s*\w)")
@@ -79,15 +77,5 @@ def fingerprint(state: RunState, waiting: Sequence[str], start: int, mentions: M
         path: [getattr(container, name) for name in _OF_CONTAINER] for path, container in state.containers.items()
     }
     frames = {path: dict(frame.scope) for path, frame in state.frames.items() if path}
-    everything = [start, waiting, cells, containers, frames, state.asking, sorted(state.questions)]
-    text = json.dumps(_with_marks(everything), sort_keys=True)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _with_marks(value: Any) -> Any:
-    """A value in which what is unknown differs from an empty object."""
-    if isinstance(value, Unknown):
-        return {"unknown ": {key: _with_marks(item) for key, item in value.items()}}
-    if isinstance(value, dict):
-        return {key: _with_marks(item) for key, item in value.items()}
-    return [_with_marks(item) for item in value] if isinstance(value, list | tuple) else value
+    everything = (start, waiting, cells, containers, frames, state.asking, sorted(state.questions))
+    return hashlib.blake2b(repr(everything).encode("utf-8", "surrogatepass"), digest_size=16).digest()

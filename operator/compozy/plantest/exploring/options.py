@@ -52,12 +52,17 @@ class Options:
         self._hints = hints
         self._stubs = stubs
         self._values: dict[str, list[Any]] = {}
+        self._known: dict[tuple[str, str], list[Option]] = {}
         self.unanswerable: dict[str, None] = {}
         """The questions for which no answer could be generated."""
 
     def of(self, effect: OpenRequest | Call) -> list[Option]:
         """Every way to go on, the typical one first."""
-        return list(self._results(effect) if isinstance(effect, Call) else self._answers(effect))
+        key = (effect.node, effect.name if isinstance(effect, Call) else "")
+        if key not in self._known:
+            ways = self._results(effect) if isinstance(effect, Call) else self._answers(effect)
+            self._known[key] = list(ways)
+        return self._known[key]
 
     def _answers(self, question: OpenRequest) -> Iterator[Option]:
         answers = self._generated(question.node, question.expect)

@@ -1,6 +1,6 @@
 """What exploring a plan has shown: one check for each step, node and branch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from compozy.plantest.exploring.tracer import Fault, Place, Situation, Tracer
@@ -69,10 +69,10 @@ def checks_of(tracer: Tracer, complete: bool) -> Iterator[Check]:
                 faults.append(Fault(place, "", "unreached", "no answer leads here", None))
             else:
                 notes.append("no run has come here yet")
-        elif complete and place.path is not None:
+        elif complete and place.path is not None and not faults:
             notes += _verdict_notes(place, tracer)
         notes += [
-            f"{fault.field}: {fault.message} [{fault.code}]"
+            f"{fault.field}: {fault.message} [{fault.code}]".removeprefix(": ")
             for key, fault in tracer.doubts.items()
             if fault.place == place and key not in tracer.faults
         ]
@@ -93,6 +93,6 @@ def _verdict_notes(place: Place, tracer: Tracer) -> Iterator[str]:
             yield f"never takes the way of `{name}`"
 
 
-def _branches(labels: Sequence[str] | dict[str, Place]) -> set[str]:
+def _branches(labels: Iterable[str]) -> set[str]:
     """The label of every block that has places in it."""
     return {"/".join(label.split("/")[:size]) for label in labels for size in range(1, label.count("/") + 2)}

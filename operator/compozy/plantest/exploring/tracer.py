@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from compozy.language.document import PlanDocument
+from compozy.language.problems import Problem
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -14,6 +17,15 @@ class Place:
     kind: str
     path: str | None
     """Where it stands in the plan, such as `steps[1]`; None in a plan that is called."""
+
+    def position(self, document: PlanDocument, field: str) -> tuple[int | None, int | None]:
+        """Line and column in the plan's file, of a part of its input where that stands there."""
+        if self.path is None:
+            return None, None
+        inputs = "params" if self.path.startswith("graph") else "input"
+        path = f"{self.path}.{inputs}.{field}" if field.isidentifier() else self.path
+        [placed] = document.with_positions([Problem(path, "", "")])
+        return placed.line, placed.column
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,17 @@ class Situation:
     inputs: Mapping[str, Any]
     attended: bool
     decisions: tuple["Decision", ...] = ()
+
+    def as_case(self) -> dict[str, Any]:
+        """What a file of cases says for it, but for what must follow."""
+        tools: dict[str, list[Any]] = {}
+        for decision in self.decisions:
+            if decision.stub is not None:
+                name, stub = decision.stub
+                tools.setdefault(name, []).append(stub)
+        answers = {decision.label: decision.answer for decision in self.decisions if decision.answer is not None}
+        case = {"inputs": dict(self.inputs), "attended": self.attended, "answers": answers, "tools": tools}
+        return {key: value for key, value in case.items() if value not in ({}, True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +101,8 @@ class Tracer:
     """As `faults`: what need not be wrong."""
     outlives_empty_data: bool = False
     """Whether runs go on where data ran out, because a solver makes the best of it."""
+    coverage: int = 0
+    """Grows whenever something is seen that no run has shown before."""
     events: list[tuple[str, str]] = field(default_factory=list)
     """What has happened since `begin`."""
     _choices: Mapping[str, int] = field(default_factory=dict)
@@ -95,12 +120,15 @@ class Tracer:
 
     def entered(self, place: Place) -> None:
         """A run has come to a place."""
+        self.coverage += place.label not in self.reached
         self.reached.add(place.label)
         self.events.append((place.label, ""))
 
     def verdict(self, place: Place, name: str, holds: bool) -> None:
         """A condition has been decided."""
-        self.verdicts.setdefault((place.label, name), set()).add(holds)
+        seen = self.verdicts.setdefault((place.label, name), set())
+        self.coverage += holds not in seen
+        seen.add(holds)
         self.events.append((f"{place.label}.{name}", str(holds)))
 
     def failed(self, place: Place, name: str, code: str, message: str) -> None:
@@ -113,6 +141,7 @@ class Tracer:
         # How long a list is that nobody knows was assumed: that it is too short proves nothing.
         doubtful = self.outlives_empty_data or any(decision.assumed for decision in situation.decisions)
         found = self.doubts if doubtful and code == "empty_data" else self.faults
+        self.coverage += key not in found
         found.setdefault(key, Fault(place, name, code, message, situation))
 
     def choose(self, place: Place, name: str, ways: tuple[str, ...]) -> int:
@@ -121,8 +150,3 @@ class Tracer:
         if label not in self._choices:
             raise ChoiceNeeded(label, ways)
         return self._choices[label]
-
-    @property
-    def coverage(self) -> int:
-        """Grows whenever something is seen that no run has shown before."""
-        return len(self.reached) + sum(len(seen) for seen in self.verdicts.values()) + len(self.faults)

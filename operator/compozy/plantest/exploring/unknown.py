@@ -17,6 +17,9 @@ class Unknown(dict[str, Any]):
     def __missing__(self, key: str) -> "Unknown":
         return Unknown()
 
+    def __repr__(self) -> str:
+        return f"Unknown({super().__repr__()})"
+
 
 class Watch(Mapping[str, Any]):
     """A scope that notices when something unknown is looked at."""

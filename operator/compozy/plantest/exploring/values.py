@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from math import prod
 from typing import Any
 
 from compozy.language.schema import SchemaInvalid, field_errors
@@ -146,21 +147,17 @@ class _Maker:
 
 
 def _choices(fields: Mapping[str, list[Any]], needed: Sequence[str]) -> Iterable[dict[str, Any]]:
-    """All fields at their first value; only those that are needed; then every combination where these are few
-    enough, else each value of each field once.
+    """All fields at their first value; only those that are needed; each value of each field once; then every
+    combination where these are few enough.
     """
     typical = {name: values[0] for name, values in fields.items()}
     yield typical
     yield {name: value for name, value in typical.items() if name in needed}
     options = {name: [*values, *([] if name in needed else [_ABSENT])] for name, values in fields.items()}
-    combinations = 1
-    for values in options.values():
-        combinations *= len(values)
-    if combinations <= MAX_VALUES:
-        yield from (dict(zip(options, chosen, strict=True)) for chosen in product(*options.values()))
-        return
     for name, values in options.items():
         yield from ({**typical, name: value} for value in values)
+    if prod(len(values) for values in options.values()) <= MAX_VALUES:
+        yield from (dict(zip(options, chosen, strict=True)) for chosen in product(*options.values()))
 
 
 def _object(chosen: Mapping[str, Any]) -> dict[str, Any]:
