@@ -39,7 +39,8 @@ class PlanDocument:
             if path in self.positions:
                 line, column = self.positions[path]
                 return replace(problem, line=line, column=column)
-            path = re.sub(r"(\.?[^.\[\]]+|\[[0-9]+\])$", "", path)
+            # Keys are free text, so a path need not be well formed: what cannot be read goes letter by letter.
+            path = re.sub(r"(\.?[^.\[\]]+|\[[0-9]+\]|.)\Z", "", path, flags=re.DOTALL)
         return problem
 
 

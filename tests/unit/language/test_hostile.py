@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compozy.language.compile import compile_plan
 from compozy.language.document import parse_document
-from compozy.language.problems import PlanInvalid
+from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.yaml_text import MAX_BYTES
 from support import plans
 
@@ -163,6 +163,20 @@ def test_hostile_documents_are_refused(text, code):
     found = load(text)
     assert isinstance(found, PlanInvalid)
     assert found.problems[0].code == code
+
+
+@pytest.mark.parametrize("key", ["a]", "a.", "[", "..", "a[b]", "]]", "x[1]]", "\\"])
+def test_odd_keys_are_refused_and_placed(key):
+    with pytest.raises(PlanInvalid) as caught:
+        parse_document(f"steps: []\n{json.dumps(key)}: 1\n")
+    [problem] = caught.value.problems
+    assert (problem.code, problem.line) == ("unknown_key", 2)
+
+
+@given(st.text(max_size=12))
+def test_any_place_is_found_in_bounded_time(path):
+    document = parse_document("steps: []\n")
+    assert len(document.with_positions([Problem(path, "x", "y")])) == 1
 
 
 def test_problems_carry_the_line_and_column_of_what_is_wrong():
