@@ -43,6 +43,8 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
         request = event["object"]
         if request.get("response") and (request.get("status") or {}).get("state", "Pending") == "Pending":
             app.answers.seen_at.setdefault(request["metadata"]["uid"], time.monotonic())
+        if event["type"] == "DELETED":
+            app.answers.seen_at.pop(request["metadata"]["uid"], None)
         if _take(app, event):
             app.reconciler.turns.add(run_of(request))
 

@@ -9,6 +9,7 @@ import json
 import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from compozy.controllers.api_client import ApiClient, ApiError
@@ -40,16 +41,16 @@ class RevisionMissing(Exception):
     """The frozen copy of the plan that a run has begun with is gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frozen:
     """A plan's spec with every plan that it calls: what a run keeps to from beginning to end."""
 
     spec: dict[str, Any]
     plans: Bundle = field(default_factory=dict)
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Ten hexadecimal digits that stand for the content."""
+        """Ten hexadecimal digits that stand for the content: worked out once, for every turn asks for it."""
         content = {"spec": self.spec, "plans": self.plans} if self.plans else self.spec
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:10]

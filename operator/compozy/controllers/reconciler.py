@@ -102,9 +102,9 @@ class Reconciler:
         try:
             await self._commit(view, result, gathered.to_acknowledge, now)
         except ApiError as error:
-            if not _is_too_large(error):
+            if not _is_unwritable(error):
                 raise
-            message = f"the run's status cannot be stored: {error.message[:500]}"
+            message = f"what the run has come to cannot be stored: {error.message[:500]}"
             await self._end(run, "Failed", "status_unwritable", message, now)
 
     async def _commit(self, view: RunView, result: Advance, to_acknowledge: list[Item], now: datetime) -> None:
@@ -199,7 +199,7 @@ def _cannot_run(error: Exception) -> tuple[str, str]:
     return "revision_missing", str(error)
 
 
-def _is_too_large(error: ApiError) -> bool:
+def _is_unwritable(error: ApiError) -> bool:
     """Whether the API server or its store will never take what was to be written."""
     return error.status in (400, 413, 422) or (error.status == 500 and "too large" in error.message)
 

@@ -98,7 +98,6 @@ class Blocks:
             container.following += 1
             cell = self._turn.cells.get(container.lane_path(index))
             if cell is not None and cell.status == "Succeeded":
-                container.done += 1
                 container.accumulator = cell.output
                 continue
             if cell is not None and cell.is_final:
@@ -139,7 +138,6 @@ class Blocks:
             self._succeed(container, result)
             return
         self._turn.cells[frame.path] = Cell("Succeeded", result, completed_at=self._turn.now)
-        container.done += 1
         container.active -= 1
         container.accumulator = result
         self._begin_lanes(container)

@@ -5,7 +5,6 @@ container is a node whose result is made of the results of its frames.
 """
 
 from collections import ChainMap
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -77,7 +76,6 @@ class Container:
     following: int = 0
     """The next element to begin."""
     active: int = 0
-    done: int = 0
     accumulator: Any = None
     floor: int = 0
     """The first element that may still put a question."""
@@ -98,8 +96,3 @@ def lanes_of(path: str) -> tuple[int, ...]:
     """The elements on a path, outermost first: `E1/do.2/B0` is in element 2."""
     indexes = (segment.rpartition(".")[2] for segment in path.split("/") if "." in segment)
     return tuple(int(index) for index in indexes if index.isdecimal())
-
-
-def results_of(container: Container, outputs: Mapping[int, Any]) -> list[Any]:
-    """The results of all elements, in their order."""
-    return [outputs[index] for index in range(len(container.items))]

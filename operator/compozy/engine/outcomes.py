@@ -1,7 +1,7 @@
 """What entering or resuming a node comes to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from compozy.engine.effects import Call, OpenRequest
@@ -100,4 +100,4 @@ class Context:
     attended: bool
     generation: int
     item: int | None = None
-    plans: tuple[str, ...] = field(default_factory=tuple)
+    plans: tuple[str, ...] = ()

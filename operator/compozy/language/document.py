@@ -35,13 +35,14 @@ class PlanDocument:
 
     def _placed(self, problem: Problem) -> Problem:
         path = self.prefix + problem.path
-        while path:
+        while True:
             if path in self.positions:
                 line, column = self.positions[path]
                 return replace(problem, line=line, column=column)
             # Keys are free text, so a path need not be well formed: what cannot be read goes letter by letter.
+            if not path:
+                return problem
             path = re.sub(r"(\.?[^.\[\]]+|\[[0-9]+\]|.)\Z", "", path, flags=re.DOTALL)
-        return problem
 
 
 def parse_document(text: str) -> PlanDocument:
@@ -87,8 +88,7 @@ def _bare(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
 
 def _spec(value: Any, path: str, known: tuple[str, ...], problems: list[Problem]) -> dict[str, Any]:
     values = {camel(name): item for name, item in read_keys(value, path, known, problems).items()}
-    ordered: dict[str, Any] = with_order_in_plan(values)
-    return ordered
+    return with_order_in_plan(values)
 
 
 def object_name(name: Any) -> str | None:

@@ -5,15 +5,13 @@ keep theirs, so whatever reads a plan's text writes the order down beside the pr
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from compozy.language.shapes.subschemas import walk
 
 ORDER: Final = "x-compozy-order"
 """Annotation of an object schema: its properties in the order in which the author wrote them."""
-
-_SCHEMA_KEYS = frozenset({"output_schema", "outputSchema", "expect", "inputSchema"})
 
 
 def with_order(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,13 +24,48 @@ def with_order(schema: Mapping[str, Any]) -> dict[str, Any]:
     return ordered
 
 
-def with_order_in_plan(value: Any) -> Any:
-    """A plan's spec with the order written down in every schema that becomes a form."""
-    if isinstance(value, list):
-        return [with_order_in_plan(item) for item in value]
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        key: with_order(item) if key in _SCHEMA_KEYS and isinstance(item, Mapping) else with_order_in_plan(item)
-        for key, item in value.items()
-    }
+def with_order_in_plan(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan's spec with the order written down in every schema that becomes a form, and nowhere else."""
+    ordered = {key: _schema(value) if key == "inputSchema" else value for key, value in spec.items()}
+    if "steps" in spec:
+        ordered["steps"] = _steps(spec["steps"])
+    graph = spec.get("graph")
+    if isinstance(graph, Mapping) and isinstance(graph.get("nodes"), list):
+        ordered["graph"] = {**graph, "nodes": [_node(node) for node in graph["nodes"]]}
+    return ordered
+
+
+def _steps(steps: Any) -> Any:
+    """A list of steps, or the one call of a body."""
+    return [_step(step) for step in steps] if isinstance(steps, list) else _step(steps)
+
+
+def _step(step: Any) -> Any:
+    if not isinstance(step, Mapping) or not isinstance(step.get("input"), Mapping):
+        return step
+    change = _INSIDE.get(str(step.get("tool_name", step.get("toolName"))), {})
+    values = step["input"].items()
+    return {**step, "input": {key: change[key](value) if key in change else value for key, value in values}}
+
+
+def _node(node: Any) -> Any:
+    if not isinstance(node, Mapping) or node.get("kind") != "ask" or not isinstance(node.get("params"), Mapping):
+        return node
+    params = node["params"]
+    return {**node, "params": {**params, "expect": _schema(params["expect"])}} if "expect" in params else node
+
+
+def _schema(value: Any) -> Any:
+    return with_order(value) if isinstance(value, Mapping) else value
+
+
+_SCHEMAS = {"output_schema": _schema, "outputSchema": _schema}
+_BODIES = {"then": _steps, "else": _steps, "do": _steps}
+_INSIDE: Final[Mapping[str, Mapping[str, Callable[[Any], Any]]]] = {
+    "ask": _SCHEMAS,
+    "agent": _SCHEMAS,
+    "decide": _BODIES,
+    "map": _BODIES,
+    "reduce": _BODIES,
+}
+"""By tool: the keys of its input that are schemas, or hold steps. Everything else is the author's data."""

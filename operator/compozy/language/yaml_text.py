@@ -78,7 +78,7 @@ def load(text: str) -> YamlText:
 
 
 def _invalid(code: str, message: str, mark: Any = None, path: str = "") -> PlanInvalid:
-    line, column = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
+    line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
     return PlanInvalid([Problem(path, code, message, line, column)])
 
 

@@ -173,6 +173,20 @@ def test_odd_keys_are_refused_and_placed(key):
     assert (problem.code, problem.line) == ("unknown_key", 2)
 
 
+@pytest.mark.parametrize(
+    "text", ["", "[]", "steps: []\ngraph: {}", "description: x", "a: [", "\x00", "x: !y 1", "~"]
+)
+def test_every_problem_has_a_line_and_a_column(text):
+    document = None
+    with pytest.raises(PlanInvalid) as caught:
+        document = parse_document(text)
+        compile_plan(document.spec)
+    problems = caught.value.problems
+    for problem in document.with_positions(problems) if document is not None else problems:
+        assert problem.line is not None
+        assert problem.column is not None
+
+
 @given(st.text(max_size=12))
 def test_any_place_is_found_in_bounded_time(path):
     document = parse_document("steps: []\n")

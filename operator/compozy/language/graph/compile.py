@@ -130,6 +130,8 @@ def _spec(data: Mapping[str, Any], fields: Fields) -> NodeSpec | None:
         fields.report("kind", "kind_unknown", message)
         return None
     if data.get("class") != kind.node_class:
-        fields.report("class", "class_mismatch", f"a {name} has `class: {kind.node_class}`")
+        fields.report(
+            "class", "class_mismatch", f"the class of `{name}` is fixed: write `class: {kind.node_class}`"
+        )
     values = read_keys(data, fields.path, (*_COMMON, *kind.keys), fields.problems)
     return kind.compile(values, fields)

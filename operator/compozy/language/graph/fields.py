@@ -85,9 +85,9 @@ class Fields:
         if not self.node:
             return None
         earlier = self.edges.before(self.node)
-        if name in earlier:
+        if name in earlier and name != self.node:
             return None
-        known = ", ".join(sorted(earlier)) or "none"
+        known = ", ".join(sorted(earlier - {self.node})) or "none"
         message = f"node `{name}` does not come before `{self.node}`; those that do: {known}"
         return "unknown_reference", message
 

@@ -59,7 +59,7 @@ def compile_gate(data: Json) -> Gate:
             raise GateSyntaxError(f"the gate has no {key}; write it beside the others", path=(key,))
     op = data["op"]
     if not isinstance(op, str) or op not in _OPERATIONS:
-        raise GateSyntaxError(f"unknown op; use one of {name_keys(_OPERATIONS)}", path=("op",))
+        raise GateSyntaxError(f"unknown op {op!r:.60}; use one of {name_keys(_OPERATIONS)}", path=("op",))
     gate = Gate(op, _operand(data, "value"), _operand(data, "to"))
     if op in _ORDERINGS:
         _check_number(op, "value", gate._value)
