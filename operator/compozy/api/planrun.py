@@ -28,7 +28,7 @@ class PlanReference(ApiModel):
 
 
 class PlanRunSpec(ApiModel):
-    """What to run. Frozen but for `paused`, `canceled` and `ttlSecondsAfterFinished`."""
+    """What to run. Frozen but for `paused`, `canceled`, `canceledRequests` and `ttlSecondsAfterFinished`."""
 
     plan_ref: PlanReference | None = None
     """The Plan to run; its revision is frozen when the run begins. Exactly one of `planRef` and `plan`."""
@@ -44,6 +44,14 @@ class PlanRunSpec(ApiModel):
     """While true nothing new starts and no question expires; answers are kept."""
     canceled: bool | None = None
     """Set to true to cancel the run: its open questions are canceled. It cannot be taken back."""
+    canceled_requests: (
+        Annotated[
+            list[Annotated[str, Field(max_length=253)]],
+            Field(max_length=100, json_schema_extra={"x-kubernetes-list-type": "set"}),
+        ]
+        | None
+    ) = None
+    """Names of questions of this run to cancel alone. What is in the list stays there."""
     started_by: Annotated[str, Field(max_length=1024)] | None = None
     """Who starts the run: the API server refuses any name but that of the authenticated user."""
     ttl_seconds_after_finished: Annotated[int, Field(ge=0)] | None = None

@@ -41,7 +41,11 @@ _KINDS = ["plans", "planruns", "humanrequests", "agents", "catalogentries"]
 
 _PEOPLE: Sequence[tuple[str, str, list[dict[str, Any]]]] = (
     ("compozy-view", "view", [_rule(GROUP, _KINDS, _READ)]),
-    ("compozy-edit", "edit", [_rule(GROUP, ["plans", "planruns"], [*_READ, *_WRITE])]),
+    (
+        "compozy-edit",
+        "edit",
+        [_rule(GROUP, ["plans", "planruns"], [*_READ, *_WRITE]), _rule(GROUP, ["humanrequests"], _READ)],
+    ),
     (
         "compozy-responder",
         "admin",

@@ -22,7 +22,7 @@ REQUEST_EXPIRED = "request_expired"
 REQUEST_CANCELED = "request_canceled"
 REQUEST_VALIDATION_FAILED = "request_validation_failed"
 
-MUTABLE_RUN_FIELDS = ("paused", "canceled", "ttlSecondsAfterFinished")
+MUTABLE_RUN_FIELDS = ("paused", "canceled", "canceledRequests", "ttlSecondsAfterFinished")
 """What of a run's spec may change after it was created."""
 
 TERMINAL_PHASES = ("Succeeded", "Failed", "Canceled")
@@ -159,6 +159,12 @@ _RUN_SPEC_RULES = (
         "!has(oldSelf.canceled) || !oldSelf.canceled || (has(self.canceled) && self.canceled)",
         "canceling cannot be taken back: start another run",
         field=".canceled",
+    ),
+    Rule(
+        "!has(oldSelf.canceledRequests) || (has(self.canceledRequests)"
+        " && oldSelf.canceledRequests.all(name, name in self.canceledRequests))",
+        "canceling a question cannot be taken back: add to the list",
+        field=".canceledRequests",
     ),
 )
 

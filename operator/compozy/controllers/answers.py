@@ -45,11 +45,15 @@ class Answers:
         """What has become of the questions. Expires those that are due. Raises LostRace."""
         gathered = Gathered()
         paused, canceled = view.run["spec"].get("paused"), view.run["spec"].get("canceled")
+        unwanted = set(view.run["spec"].get("canceledRequests") or ())
         for request in view.requests:
             if request.get("response") and state_of(request) == "Pending":
                 await self._judge(view, request, gathered, now)
             elif is_open(request):
-                if not (paused or canceled) and _is_due(request, now):
+                if request["metadata"]["name"] in unwanted and not canceled:
+                    await self.cancel(request, now)
+                    gathered.events.append(RequestCanceled(request["spec"]["node"]))
+                elif not (paused or canceled) and _is_due(request, now):
                     gathered.events.append(await self.expire(request, now))
             else:
                 event = event_of(request)

@@ -138,6 +138,15 @@ class TestTheSpecIsFrozen:
         undone = workspace.erin.patch("planruns", name, {"spec": dict.fromkeys(change)})
         assert undone.ok is ("canceled" not in change)
 
+    @pytest.mark.parametrize("after", [None, [], ["b"], ["c"]], ids=str)
+    def test_canceling_a_question_cannot_be_taken_back(self, workspace: Any, after: Any) -> None:
+        name = workspace.start()
+        for named in (["a"], ["a", "b"], ["b", "a"]):
+            workspace.erin.patch("planruns", name, {"spec": {"canceledRequests": named}}).object()
+        answer = workspace.erin.patch("planruns", name, {"spec": {"canceledRequests": after}})
+        assert answer.status == 422
+        assert "canceling a question cannot be taken back" in answer.message
+
     @pytest.mark.parametrize("canceled", [False, None])
     def test_canceling_cannot_be_taken_back(self, workspace: Any, canceled: bool | None) -> None:
         name = workspace.start(canceled=True)

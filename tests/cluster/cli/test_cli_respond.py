@@ -213,16 +213,6 @@ def test_somebody_else_s_name_is_never_recorded(desk: Desk) -> None:
     assert told["provenance"]["responder"] == "alice"
 
 
-def test_only_the_operator_cancels_one_question(desk: Desk) -> None:
-    name = desk.open()
-    error = desk.json("cancel", "--request", name, code=77)
-    assert error["code"] == "not_permitted"
-    assert "decline it, or cancel its run" in error["message"]
-    assert desk.call("cancel", "--request", name, user=desk.operator).stdout == f"humanrequest/{name} canceled\n"
-    assert state(desk, name) == "Canceled"
-    assert desk.call("cancel", "--request", name, user=desk.operator).returncode == 0
-
-
 def test_at_a_terminal_the_fields_are_asked_for(desk: Desk) -> None:
     name = desk.open(node="E0")
     with desk.operator_at_work():

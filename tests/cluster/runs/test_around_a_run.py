@@ -1,5 +1,6 @@
 """What surrounds a run: attendance, ownership, Events, metrics, health, clean-up, and silence while it waits."""
 
+import json
 import re
 import time
 from urllib.request import urlopen
@@ -50,6 +51,33 @@ def test_what_has_begun_attended_stays_attended(operator, stage):
     finally:
         operator.stop()
         del operator.variables["COMPOZY_ATTENDANCE"]
+
+
+def test_one_question_is_canceled_by_who_may_change_its_run(stage):
+    run = stage.start(plans.TWO_QUESTIONS)
+    first, second = stage.question(run, "a"), stage.question(run, "b")
+    name = first["metadata"]["name"]
+    refused = stage.plugin("cancel", "--request", name, "-o", "json")
+    assert refused.returncode == 77
+    assert "decline it, or cancel its run" in json.loads(refused.stdout)["message"]
+    assert stage.state(first) == "Pending"
+    canceled = stage.plugin_json("cancel", "--request", name, user=stage.author)
+    assert canceled == {"ok": True, "request": name, "state": "Canceled"}
+    status = stage.finished(run)
+    assert (status["phase"], status["nodes"]["a"]["reason"]) == ("Failed", "request_canceled")
+    assert stage.resolved(second) == "Canceled"
+    assert stage.plugin_json("cancel", "--request", name, user=stage.author) == canceled
+    assert "request_canceled" in stage.answer(first, {"x": "1"}).message
+
+
+def test_a_question_that_was_answered_is_not_canceled(stage):
+    run = stage.start(plans.STEPS, plans.STEPS_INPUTS)
+    request = stage.question(run)
+    assert stage.answer(request, plans.STEPS_ANSWER).ok
+    late = stage.plugin("cancel", "--request", request["metadata"]["name"], "-o", "json", user=stage.author)
+    assert late.returncode == 65
+    assert json.loads(late.stdout)["code"] == "request_already_answered"
+    assert stage.finished(run)["phase"] == "Succeeded"
 
 
 def test_deleting_a_run_removes_its_questions(stage):

@@ -13,7 +13,6 @@ from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.kube.watch import watch
 from compozy.cli.session import Session
-from compozy.engine.times import timestamp
 from compozy.requests.closing import state_of
 
 WAIT_SECONDS = 10.0
@@ -25,7 +24,8 @@ WAIT_SECONDS = 10.0
 def cancel(session: Session, run_name: str | None, request_name: str | None) -> int:
     """Cancel RUN: its open questions are canceled and nothing new starts. It cannot be taken back.
 
-    With --request, cancel one question alone. The policies that come with Compozy leave that to the operator.
+    With --request, cancel one question alone: the step that asks fails, and its run with it. That takes the right
+    to change the run; who may only answer declines instead.
     """
     if bool(run_name) == bool(request_name):
         raise click.UsageError("say what to cancel: RUN, or --request NAME")
@@ -74,33 +74,62 @@ def _ended(session: Session, run: Object) -> Object:
 
 
 def _cancel_request(session: Session, name: str) -> int:
-    """Writes the state where it is kept, on the version that was read, so that an answer is never lost."""
-    for attempt in range(TRIES):
-        request = get_question(session, name)
-        if state_of(request) == "Canceled":
-            break
+    """Names the question on its run, where the operator closes it unless somebody has answered first."""
+    request = get_question(session, name)
+    if state_of(request) != "Canceled":
         raise_if_resolved(request)
-        patch = {
-            "metadata": {"resourceVersion": request["metadata"]["resourceVersion"]},
-            "status": {"state": "Canceled", "resolvedAt": timestamp(session.now())},
-        }
+        _name_on_run(session, request)
+        request = _closed(session, request)
+    state = state_of(request)
+    if state != "Canceled":
+        raise_if_resolved(request)
+    if session.as_json:
+        session.out_json({"ok": True, "request": name, "state": state})
+    elif state == "Canceled":
+        session.out(f"humanrequest/{name} canceled")
+    else:
+        session.out(f"humanrequest/{name} cancel requested")
+        session.note("The operator has not taken it up yet.")
+    return 0
+
+
+def _name_on_run(session: Session, request: Object) -> None:
+    name, run_name = request["metadata"]["name"], request["spec"]["run"]
+    for attempt in range(TRIES):
         try:
-            session.client.merge_patch(HUMAN_REQUESTS, session.namespace, name, patch, "status")
+            run = session.client.get(PLAN_RUNS, session.namespace, run_name)
+            named = run["spec"].get("canceledRequests") or []
+            patch = {
+                "metadata": {"resourceVersion": run["metadata"]["resourceVersion"]},
+                "spec": {"canceledRequests": [*named, *([] if name in named else [name])]},
+            }
+            session.client.merge_patch(PLAN_RUNS, session.namespace, run_name, patch)
+            return
         except ApiError as error:
-            if error.conflict:
-                pause_before_retry(attempt)
-                continue
             if error.status == 403:
                 raise _not_for_you(name, error) from error
-            raise
-        break
-    else:
-        raise CliError("conflict", f"request {name} kept changing: try again")
-    if session.as_json:
-        session.out_json({"ok": True, "request": name, "state": "Canceled"})
-    else:
-        session.out(f"humanrequest/{name} canceled")
-    return 0
+            if error.not_found:
+                raise CliError("run_not_found", f"there is no run {run_name!r} in {session.namespace}") from error
+            if not error.conflict:
+                raise
+        pause_before_retry(attempt)
+    raise CliError("conflict", f"run {run_name} kept changing: try again")
+
+
+def _closed(session: Session, request: Object) -> Object:
+    """The question once it is closed, or as it is after a few seconds."""
+    for change in watch(
+        session.client,
+        HUMAN_REQUESTS,
+        session.namespace,
+        field_selector=f"metadata.name={request['metadata']['name']}",
+        since=ObjectList([request], request["metadata"]["resourceVersion"]),
+        seconds=WAIT_SECONDS,
+    ):
+        request = change.object
+        if change.deleted or state_of(request) != "Pending":
+            break
+    return request
 
 
 def _not_for_you(name: str, error: ApiError) -> CliError:
