@@ -28,7 +28,8 @@ class PlanReference(ApiModel):
 
 
 class PlanRunSpec(ApiModel):
-    """What to run. Frozen but for `paused`, `canceled`, `canceledRequests` and `ttlSecondsAfterFinished`."""
+    """What to run. Frozen but for `paused`, `canceled`, `canceledRequests`, `retries` and
+    `ttlSecondsAfterFinished`."""
 
     plan_ref: PlanReference | None = None
     """The Plan to run; its revision is frozen when the run begins. Exactly one of `planRef` and `plan`."""
@@ -52,6 +53,8 @@ class PlanRunSpec(ApiModel):
         | None
     ) = None
     """Names of questions of this run to cancel alone. What is in the list stays there."""
+    retries: Annotated[int, Field(ge=0)] | None = None
+    """How often the run is to be tried again: `retry` sets it to the attempt that has failed. It only grows."""
     started_by: Annotated[str, Field(max_length=1024)] | None = None
     """Who starts the run: the API server refuses any name but that of the authenticated user."""
     ttl_seconds_after_finished: Annotated[int, Field(ge=0)] | None = None
@@ -73,23 +76,80 @@ class RunExit(ApiModel):
     """The path of the exit step."""
 
 
-class NodeStatus(ApiModel):
-    """Where one step or node stands."""
+class StoredOutput(ApiModel):
+    """Where an output over 16 KiB is kept: a ControllerRevision of the namespace, in its `data.output`."""
 
-    status: NodeState
-    """Every state from `Succeeded` on is final within its generation."""
+    name: Annotated[str, Field(max_length=253, min_length=1)]
+    """The name of the ControllerRevision."""
+    bytes: Annotated[int, Field(ge=0)]
+    """The size of the output as JSON."""
+
+
+class StoredPage(ApiModel):
+    """A ControllerRevision of the namespace that holds a part of `status.nodes`, in its `data.nodes`."""
+
+    name: Annotated[str, Field(max_length=253, min_length=1)]
+    """The name of the ControllerRevision."""
+    cells: Annotated[int, Field(ge=0)]
+    """How many nodes and items the page tells of."""
+
+
+class LaneCounts(ApiModel):
+    """How the lanes of a fan-out stand. What is in none of the three has not ended."""
+
+    total: Annotated[int, Field(ge=0)]
+    """How many lanes there are."""
+    succeeded: Annotated[int, Field(ge=0)]
+    """How many have come to their end."""
+    failed: Annotated[int, Field(ge=0)]
+    """How many have failed."""
+    canceled: Annotated[int, Field(ge=0)]
+    """How many were given up, or never begun, because the others decided."""
+
+
+class CellFacts(ApiModel):
+    """What is told of a node, or of it in one lane, beside its state."""
+
     output: FreeForm = None
     """What the node produced. Null for a path that was not taken."""
+    output_ref: StoredOutput | None = None
+    """Where the output is kept, when it is too long to stand here."""
     reason: Annotated[str, Field(max_length=1024)] | None = None
     """A stable code for why the node stands where it does."""
     message: Annotated[str, Field(max_length=32768)] | None = None
     """The same for people."""
     route: Annotated[str, Field(max_length=253)] | None = None
     """The one way that the node leads to, where it chose one."""
+    started_at: Timestamp | None = None
+    """When its first attempt began, for what takes a while."""
+    attempt: Annotated[int, Field(ge=1)] | None = None
+    """Which attempt of the node this is: 1 for the first."""
+    until: Timestamp | None = None
+    """When the node goes on by itself: a wait is over, an attempt begins, or an attempt runs out of time."""
     completed_at: Timestamp | None = None
     """When the node came to its end."""
     request: Annotated[str, Field(max_length=253)] | None = None
     """The HumanRequest that the node opened."""
+    run: Annotated[str, Field(max_length=63)] | None = None
+    """The PlanRun that the node started."""
+    lanes: LaneCounts | None = None
+    """Of a fan-out: how its lanes stand."""
+
+
+class ItemStatus(CellFacts):
+    """Where a node stands in one lane of a fan-out."""
+
+    status: NodeState
+    """Every state from `Succeeded` on is final within its generation."""
+
+
+class NodeStatus(CellFacts):
+    """Where one step or node stands."""
+
+    status: NodeState | None = None
+    """Every state from `Succeeded` on is final within its generation. Absent in a fan-out: there `items` tell."""
+    items: Annotated[dict[str, ItemStatus], Field(max_length=10000)] | None = None
+    """In a fan-out: where the node stands in each lane, by the index of the lane's source element."""
 
 
 class PlanRunStatus(ApiModel):
@@ -111,7 +171,21 @@ class PlanRunStatus(ApiModel):
     completed_at: Timestamp | None = None
     """When this attempt came to its end."""
     nodes: Annotated[dict[str, NodeStatus], Field(max_length=20000)] | None = None
-    """Every step or node that has left `Pending`, by id."""
+    """Every step or node that has left `Pending`, by id; what does not fit here is in `pages`."""
+    pages: (
+        Annotated[
+            list[StoredPage],
+            Field(
+                max_length=2000,
+                json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+            ),
+        ]
+        | None
+    ) = None
+    """Where the rest of `nodes` is kept, in the order in which it was written: later pages win, and `nodes` over
+    all of them."""
+    deadline: Timestamp | None = None
+    """The next moment at which the run goes on by itself."""
     pending_requests: Annotated[int, Field(ge=0)] | None = None
     """How many questions wait for people. It may lag a moment behind the HumanRequests themselves."""
     steps_executed: Annotated[int, Field(ge=0)] | None = None
@@ -122,6 +196,8 @@ class PlanRunStatus(ApiModel):
     """Set when an exit gate fired."""
     output: FreeForm = None
     """The rendered `output` of the plan."""
+    output_ref: StoredOutput | None = None
+    """Where the output is kept, when it is too long to stand here."""
 
 
 class PlanRun(ApiModel):

@@ -39,17 +39,28 @@ _LEASE_RULES = [_rule("coordination.k8s.io", ["leases"], [*_READ, "create", "upd
 
 _KINDS = ["plans", "planruns", "humanrequests", "agents", "catalogentries"]
 
+# Where outputs and node statuses are kept that are too long for the status of a run, and frozen plans.
+_READ_STORED = _rule("apps", ["controllerrevisions"], ["get", "list"])
+
 _PEOPLE: Sequence[tuple[str, str, list[dict[str, Any]]]] = (
-    ("compozy-view", "view", [_rule(GROUP, _KINDS, _READ)]),
+    ("compozy-view", "view", [_rule(GROUP, _KINDS, _READ), _READ_STORED]),
     (
         "compozy-edit",
         "edit",
-        [_rule(GROUP, ["plans", "planruns"], [*_READ, *_WRITE]), _rule(GROUP, ["humanrequests"], _READ)],
+        [
+            _rule(GROUP, ["plans", "planruns"], [*_READ, *_WRITE]),
+            _rule(GROUP, ["humanrequests"], _READ),
+            _READ_STORED,
+        ],
     ),
     (
         "compozy-responder",
         "admin",
-        [_rule(GROUP, ["planruns"], _READ), _rule(GROUP, ["humanrequests"], [*_READ, "update", "patch"])],
+        [
+            _rule(GROUP, ["planruns"], _READ),
+            _rule(GROUP, ["humanrequests"], [*_READ, "update", "patch"]),
+            _READ_STORED,
+        ],
     ),
     ("compozy-admin", "admin", [_rule(GROUP, ["agents", "catalogentries"], [*_READ, *_WRITE])]),
 )

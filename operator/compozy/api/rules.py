@@ -22,7 +22,7 @@ REQUEST_EXPIRED = "request_expired"
 REQUEST_CANCELED = "request_canceled"
 REQUEST_VALIDATION_FAILED = "request_validation_failed"
 
-MUTABLE_RUN_FIELDS = ("paused", "canceled", "canceledRequests", "ttlSecondsAfterFinished")
+MUTABLE_RUN_FIELDS = ("paused", "canceled", "canceledRequests", "retries", "ttlSecondsAfterFinished")
 """What of a run's spec may change after it was created."""
 
 TERMINAL_PHASES = ("Succeeded", "Failed", "Canceled")
@@ -165,6 +165,11 @@ _RUN_SPEC_RULES = (
         " && oldSelf.canceledRequests.all(name, name in self.canceledRequests))",
         "canceling a question cannot be taken back: add to the list",
         field=".canceledRequests",
+    ),
+    Rule(
+        "!has(oldSelf.retries) || (has(self.retries) && self.retries >= oldSelf.retries)",
+        "`retries` only grows: set it to the attempt that has failed, which is `status.generation`",
+        field=".retries",
     ),
 )
 

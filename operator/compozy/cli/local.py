@@ -25,7 +25,7 @@ def run_here(
     """Run a plan in this process and print its result; the exit code is that of `run`."""
     ask: Ask | None = _ask if attended and person_is_here(session) else None
     state = run_locally(compiled, inputs, ask, lambda: datetime.now(UTC))
-    return deliver(session, _as_run(state), title)
+    return deliver(session, _as_run(compiled, state), title)
 
 
 def _ask(question: OpenRequest) -> Outcome:
@@ -42,8 +42,8 @@ def _ask(question: OpenRequest) -> Outcome:
     return ask_here({"spec": spec}, sys.stdin)
 
 
-def _as_run(state: RunState) -> dict[str, Any]:
+def _as_run(plan: "CompiledPlan", state: RunState) -> dict[str, Any]:
     """The state in the shape of a PlanRun, so that one printer serves both."""
-    status = to_status(state)
+    status = to_status(plan, state)
     status["conditions"] = [{"type": "Succeeded", "message": state.message or ""}]
     return {"metadata": {"name": "local"}, "status": status}

@@ -21,8 +21,12 @@ cli = LazyGroup(
         "request": (f"{_COMMANDS}.request:request", "Show one question in full."),
         "respond": (f"{_COMMANDS}.respond:respond", "Answer a question."),
         "cancel": (f"{_COMMANDS}.cancel:cancel", "Cancel a run or a question."),
+        "pause": (f"{_COMMANDS}.pause:pause", "Hold a run: nothing new starts."),
+        "resume": (f"{_COMMANDS}.resume:resume", "Let a paused run go on."),
+        "retry": (f"{_COMMANDS}.retry:retry", "Try a run that has failed again."),
         "runs": (f"{_COMMANDS}.runs:runs", "List runs."),
         "describe": (f"{_COMMANDS}.describe:describe", "Show a run: what waits for whom since when."),
+        "graph": (f"{_COMMANDS}.graph:graph", "Draw a plan, or a run with where it stands."),
         "plan": (f"{_COMMANDS}.plan:plan", "Check, apply, list and show plans."),
     },
 )

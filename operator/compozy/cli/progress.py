@@ -13,6 +13,7 @@ from compozy.cli.kube.client import Object
 from compozy.cli.output.structured import to_json
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
+from compozy.cli.stored import Stored
 from compozy.requests.closing import state_of
 
 _SHOWN = ("Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled")
@@ -25,7 +26,8 @@ class Progress:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._silent = not session.events and not sys.stderr.isatty()
-        self._nodes: dict[str, str] = {}
+        self._stored = Stored(session)
+        self._nodes: dict[tuple[str, str | None], str] = {}
         self._questions: dict[str, str] = {}
 
     def started(self, run: Object, plan: str) -> None:
@@ -35,11 +37,12 @@ class Progress:
 
     def update(self, picture: Picture) -> None:
         """Tells of nodes and questions that have changed."""
-        nodes = (picture.run.get("status") or {}).get("nodes") or {}
-        for node, told in nodes.items():
-            if told["status"] != self._nodes.get(node) and told["status"] in _SHOWN:
-                self._nodes[node] = told["status"]
-                self._node(node, told)
+        if self._silent:
+            return
+        for node, told in self._stored.full_nodes(picture.run, outputs=False).items():
+            self._node(node, None, told)
+            for index, lane in told.get("items", {}).items():
+                self._node(node, index, lane)
         for name, question in picture.questions.items():
             state = state_of(question)
             if state != self._questions.get(name):
@@ -51,12 +54,19 @@ class Progress:
         name, phase = run["metadata"]["name"], phase_of(run)
         self._tell("run_finished", f"run {name} {phase.lower()}", {"run": name, "phase": phase})
 
-    def _node(self, node: str, told: Mapping[str, Any]) -> None:
-        status = told["status"]
+    def _node(self, node: str, item: str | None, told: Mapping[str, Any]) -> None:
+        """Tells of a node, or of it in one lane of a fan-out, where its state is another than before."""
+        status = told.get("status")
+        if status == self._nodes.get((node, item)) or status not in _SHOWN:
+            return
+        self._nodes[node, item] = status
         reason = f" ({told['reason']})" if told.get("reason") else ""
-        facts = {"node": node, "status": status}
+        facts: dict[str, Any] = {"node": node, "status": status}
+        if item is not None:
+            facts["item"] = int(item)
         facts |= {key: told[key] for key in ("reason", "message") if told.get(key)}
-        self._tell("node_changed", f"{_MARKS[status]} {node} {status.lower()}{reason}", facts)
+        place = node if item is None else f"{node} item {item}"
+        self._tell("node_changed", f"{_MARKS[status]} {place} {status.lower()}{reason}", facts)
 
     def _question(self, name: str, question: Object, state: str) -> None:
         spec = question["spec"]

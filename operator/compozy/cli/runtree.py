@@ -1,127 +1,157 @@
-"""A run as a tree of its steps: where each stands, and which of them wait for whom since when."""
+"""A run as a tree of its steps or nodes, with the lanes of fan-outs and the questions where they are asked.
 
-import json
+What paths say is in `paths`.
+"""
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
+from compozy.cli.drawing.lanes import fan_out_bodies
+from compozy.cli.drawing.model import field_of, list_of, text_of
 from compozy.cli.listing import asking_order
-from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
+from compozy.cli.paths import item_beyond_path, numbered
 from compozy.requests.closing import state_of
 
 Object = Mapping[str, Any]
 
-MARKS = {
-    "Pending": "·",
-    "Ready": "·",
-    "Waiting": "?",
-    "Running": "…",
-    "Succeeded": "✓",
-    "Failed": "✗",
-    "Skipped": "-",
-    "Canceled": "✗",
-}
-_SHORT = 60
-_PROMPT = 50
+URGENCY = ("Waiting", "Failed", "Running", "Ready")
+"""What a person looks for first."""
 
 
 @dataclass(slots=True)
 class Branch:
-    """One step, or one place inside a step's body."""
+    """One step or node, one place inside a step's body, or one lane of either."""
 
-    path: str
+    name: str
     status: Object | None = None
     questions: list[Object] = field(default_factory=list)
     children: dict[str, "Branch"] = field(default_factory=dict)
+    lanes: dict[int, "Branch"] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the run has told anything of it."""
+        return bool(self.status or self.questions or self.lanes) or any(
+            child.is_known for child in self.children.values()
+        )
+
+    @property
+    def standing(self) -> str:
+        """Its state; where the run does not tell it, what its questions, children and lanes come to."""
+        states = [state_of(question) for question in self.questions]
+        if "Pending" in states:
+            return "Waiting"
+        if self.status and self.status.get("status"):
+            return str(self.status["status"])
+        if states:
+            return states[-1]
+        return min(self._inner(), key=urgency, default="Pending")
+
+    def _inner(self) -> Iterator[str]:
+        for branch in (*self.children.values(), *self.lanes.values()):
+            yield branch.standing
+            yield from branch._inner()
 
 
-def tree_of(order: Sequence[str], run: Object, questions: Sequence[Object]) -> Branch:
-    """The steps of a run under one root: first those of the plan in its order, then others by name."""
-    nodes = (run.get("status") or {}).get("nodes") or {}
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What is known of a plan before it runs."""
+
+    order: Sequence[str] = ()
+    """The paths of its steps or nodes, as its author wrote them."""
+    loops: frozenset[str] = frozenset()
+    """The ids of its sub-loops, and of what has their turns as items."""
+
+
+def urgency(state: str) -> int:
+    """The rank of a state: smaller is looked for first."""
+    return URGENCY.index(state) if state in URGENCY else len(URGENCY)
+
+
+def places_of(spec: Object | None) -> Places:
+    """The places of a plan, those in the bodies of sub-loops included. Whatever is not well formed is left out."""
+    order: list[str] = []
+    loops: set[str] = set()
+    if spec is not None:
+        graph = spec.get("graph")
+        block = {"nodes": spec["steps"]} if spec.get("steps") else graph
+        _add_places(block, "", order, loops)
+    return Places(order, frozenset(loops))
+
+
+def _add_places(block: Any, prefix: str, order: list[str], loops: set[str], *, in_loop: bool = False) -> None:
+    nodes = [node for node in list_of(field_of(block, "nodes")) if text_of(field_of(node, "id"))]
+    pairs = [(field_of(edge, "from"), field_of(edge, "to")) for edge in list_of(field_of(block, "edges"))]
+    kinds = {text_of(node["id"]): text_of(node.get("kind")) for node in nodes}
+    edges = [(source, target) for source, target in pairs if {source, target} <= kinds.keys()]
+    in_lanes = {node_id for body in fan_out_bodies(kinds, edges).values() for node_id in body}
+    for node in nodes:
+        node_id = text_of(node["id"])
+        order.append(f"{prefix}{node_id}")
+        if kinds[node_id] == "sub-loop" or (in_loop and node_id not in in_lanes):
+            loops.add(node_id)
+        if kinds[node_id] == "sub-loop":
+            _add_places(node.get("body"), f"{prefix}{node_id}/", order, loops, in_loop=True)
+
+
+def tree_of(order: Sequence[str], nodes: Mapping[str, Object], questions: Sequence[Object]) -> Branch:
+    """The steps or nodes of a run under one root: first those of the plan in its order, then others by name.
+
+    `nodes` are those of the status, complete.
+    """
     root = Branch("")
     for path in (*order, *sorted(nodes, key=_natural)):
         branch = _at(root, path)
         branch.status = nodes.get(path)
+        for index, told in (branch.status or {}).get("items", {}).items():
+            _lane(branch, int(index)).status = told
     for question in asking_order(questions):
-        _at(root, question["spec"]["node"]).questions.append(question)
+        _asked_at(root, question["spec"]).questions.append(question)
+    ranks = {path.rpartition("/")[2]: rank for rank, path in enumerate(order)}
+    _tidy(root, ranks)
     return root
 
 
-def tree_lines(root: Branch, now: datetime) -> Iterator[str]:
-    """The tree with its branches drawn."""
-    yield from _below(root, "", now)
-
-
-def steps_in_order(spec: Object | None) -> list[str]:
-    """The ids of a plan's steps or nodes as their author wrote them."""
-    if spec is None:
-        return []
-    steps = spec.get("steps") or (spec.get("graph") or {}).get("nodes") or []
-    return [str(step["id"]) for step in steps if isinstance(step, Mapping) and "id" in step]
+def _asked_at(root: Branch, spec: Object) -> Branch:
+    branch, item = _at(root, spec["node"]), item_beyond_path(spec)
+    return branch if item is None else _lane(branch, item)
 
 
 def _at(root: Branch, path: str) -> Branch:
     branch = root
     for part in path.split("/"):
-        whole = f"{branch.path}/{part}" if branch.path else part
-        branch = branch.children.setdefault(part, Branch(whole))
+        name, lane = numbered(part)
+        if name:
+            branch = branch.children.setdefault(name, Branch(name))
+        if lane is not None:
+            branch = _lane(branch, lane)
     return branch
 
 
-def _below(branch: Branch, indent: str, now: datetime) -> Iterator[str]:
-    rows: list[tuple[str, Branch | None]] = [
-        (_node_line(name, child, now), child) for name, child in branch.children.items()
-    ]
-    rows[:0] = [(_question_line(question, now), None) for question in branch.questions]
-    for index, (line, child) in enumerate(rows):
-        last = index == len(rows) - 1
-        yield f"{indent}{'└─' if last else '├─'} {line}"
-        if child is not None:
-            yield from _below(child, indent + ("   " if last else "│  "), now)
+def _lane(branch: Branch, index: int) -> Branch:
+    return branch.lanes.setdefault(index, Branch(str(index)))
 
 
-def _node_line(name: str, branch: Branch, now: datetime) -> str:
-    told = branch.status or {}
-    open_questions = [question for question in branch.questions if state_of(question) == "Pending"]
-    status = "Waiting" if open_questions else told.get("status", "Pending")
-    parts = [f"{MARKS.get(status, '·')} {clean(name)}", status]
-    if told.get("reason"):
-        parts.append(f"({clean(told['reason'])})")
-    if told.get("completedAt"):
-        parts.append(f"{age(told['completedAt'], now)} ago")
-    if told.get("message"):
-        parts.append(clean(told["message"]))
-    if told.get("output") is not None:
-        parts.append(cut(clean(json.dumps(told["output"], ensure_ascii=False)), _SHORT))
-    return "  ".join(parts)
+def _tidy(branch: Branch, ranks: Mapping[str, int]) -> None:
+    """Puts what is in lanes into the order of the plan, and takes away what stands for it outside of them."""
+    for child in branch.children.values():
+        inside = {name for lane in child.lanes.values() for name in _names(lane)}
+        for holder in (branch, child):
+            holder.children = {
+                name: inner for name, inner in holder.children.items() if name not in inside or inner.is_known
+            }
+        for lane in child.lanes.values():
+            lane.children = dict(sorted(lane.children.items(), key=lambda pair: ranks.get(pair[0], len(ranks))))
+            _tidy(lane, ranks)
+        _tidy(child, ranks)
 
 
-def _question_line(question: Object, now: datetime) -> str:
-    spec, state = question["spec"], state_of(question)
-    item = f"item {spec['item']}  " if spec.get("item") is not None else ""
-    prompt = cut(clean(spec["prompt"]), _PROMPT)
-    text = f"{item}“{prompt}”  humanrequest/{clean(question['metadata']['name'])}"
-    response = question.get("response") or {}
-    if state == "Pending" and response:
-        return f"{text}  answered by {clean(response['responder'])}, not yet taken up"
-    if state == "Pending":
-        since = age(question["metadata"].get("creationTimestamp"), now)
-        expires = f", expires {until(spec['expiresAt'], now)}" if spec.get("expiresAt") else ""
-        return f"{text}  waits for {_whom(spec)} since {since}{expires}"
-    by = f" by {clean(response['responder'])}" if response else ""
-    resolved = (question.get("status") or {}).get("resolvedAt")
-    return f"{text}  {state.lower()}{by}" + (f" {age(resolved, now)} ago" if resolved else "")
-
-
-def _whom(spec: Object) -> str:
-    responders = spec.get("responders") or {}
-    named = [*responders.get("users", []), *(f"group {name}" for name in responders.get("groups", []))]
-    if responders.get("agents") == "allow":
-        named.append("an agent" if not named else "agents")
-    return clean(" or ".join(named)) or "somebody"
+def _names(branch: Branch) -> Iterator[str]:
+    for name, child in branch.children.items():
+        yield name
+        yield from _names(child)
 
 
 def _natural(text: str) -> list[Any]:

@@ -5,18 +5,13 @@ All of it is derived from what is stored, so it may be late, or be done by anoth
 """
 
 import logging
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from compozy.controllers.answers import Answers
 from compozy.controllers.cache import Cache, Item, Key, key_of
-from compozy.controllers.calls import advance_with_calls
 from compozy.controllers.metrics import Metrics
-from compozy.controllers.plans import PlanMissing, RevisionMissing
 from compozy.controllers.recorder import LONGEST_WAIT_SECONDS, Recorder
-from compozy.controllers.run_status import status_of
-from compozy.controllers.runs import Gatherer, is_final
+from compozy.controllers.runs import is_final
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
@@ -37,7 +32,6 @@ class Aftercare:
         self,
         store: Store,
         cache: Cache,
-        gatherer: Gatherer,
         answers: Answers,
         recorder: Recorder,
         metrics: Metrics,
@@ -46,12 +40,12 @@ class Aftercare:
     ) -> None:
         self._store = store
         self._cache = cache
-        self._gatherer = gatherer
         self._answers = answers
         self._recorder = recorder
         self._metrics = metrics
         self._delay = settings.display_delay
         self._turns = turns
+        self._to_show: set[Key] = set()
         self._acknowledgements: WorkQueue[Key] = WorkQueue(
             "acknowledgement", self._acknowledge, settings.concurrency
         )
@@ -103,30 +97,16 @@ class Aftercare:
         except Gone:
             log.debug("request %s is gone", key)
 
-    def _waiting_run(self, key: Key) -> Item | None:
-        run = self._cache.get("PlanRun", key)
-        return None if run is None or run["metadata"].get("deletionTimestamp") or is_final(run) else run
-
     async def _display(self, key: Key) -> None:
         await self._turns.until_quiet(0.0, LONGEST_WAIT_SECONDS)
-        run = self._waiting_run(key)
-        if run is None:
-            return
-        try:
-            await self._show(run)
-        except (LostRace, Gone, PlanMissing, RevisionMissing):
-            self._turns.add(key)
+        self._to_show.add(key)
+        self._turns.add(key)
 
-    async def _show(self, run: Item) -> None:
-        view = await self._gatherer.view(run)
-        if not view.requests:
-            return
-        opened: Any = min(item["metadata"]["creationTimestamp"] for item in view.requests)
-        view = replace(view, state=replace(view.state, started_at=view.state.started_at or opened))
-        now = datetime.now(UTC)
-        state = advance_with_calls(view, (), now).state
-        if not state.is_final:
-            await self._store.write_status(run, status_of(view, state, now))
+    def is_to_be_shown(self, key: Key) -> bool:
+        """Whether it is time that a run shows that it waits. It is told once."""
+        shown = key in self._to_show
+        self._to_show.discard(key)
+        return shown
 
     async def _delete(self, key: Key) -> None:
         run = self._cache.get("PlanRun", key)

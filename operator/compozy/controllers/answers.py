@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from compozy.controllers.api_client import ApiClient
@@ -41,10 +42,10 @@ class Answers:
         self.seen_at: dict[str, float] = {}
         """By uid: when an answer was first seen, in monotonic seconds."""
 
-    async def gather(self, view: RunView, now: datetime) -> Gathered:
-        """What has become of the questions. Expires those that are due. Raises LostRace."""
+    async def gather(self, view: RunView, now: datetime, *, paused: bool = False) -> Gathered:
+        """What has become of the questions. Expires those that are due, unless paused. Raises LostRace."""
         gathered = Gathered()
-        paused, canceled = view.run["spec"].get("paused"), view.run["spec"].get("canceled")
+        canceled = view.run["spec"].get("canceled")
         unwanted = set(view.run["spec"].get("canceledRequests") or ())
         for request in view.requests:
             if request.get("response") and state_of(request) == "Pending":
@@ -52,24 +53,24 @@ class Answers:
             elif is_open(request):
                 if request["metadata"]["name"] in unwanted and not canceled:
                     await self.cancel(request, now)
-                    gathered.events.append(RequestCanceled(request["spec"]["node"]))
+                    gathered.events.append(RequestCanceled(view.path_of(request)))
                 elif not (paused or canceled) and _is_due(request, now):
-                    gathered.events.append(await self.expire(request, now))
+                    gathered.events.append(await self.expire(view, request, now))
             else:
-                event = event_of(request)
+                event = event_of(request, view.path_of(request))
                 if event is not None and not (canceled and isinstance(event, RequestCanceled)):
                     gathered.events.append(event)
         gathered.events.sort(key=_order)
         return gathered
 
     async def _judge(self, view: RunView, request: Item, gathered: Gathered, now: datetime) -> None:
-        if was_taken(request, (view.run.get("status") or {}).get("nodes") or {}):
+        if was_taken(request, partial(_status_of, view)):
             # The run has gone on already: the operator stopped between its two writes.
             gathered.to_acknowledge.append(request)
             return
         refused = await self._verdict(view, request)
         if refused is None:
-            gathered.events.append(event_of_response(request))
+            gathered.events.append(event_of_response(request, view.path_of(request)))
             gathered.to_acknowledge.append(request)
         else:
             await self.hand_back(request, refused.code, refused.details, now)
@@ -86,10 +87,10 @@ class Answers:
             verdict = judge(unanswered, response, identity, starters, catalog.has)
         return verdict if isinstance(verdict, Refused) else None
 
-    async def expire(self, request: Item, now: datetime) -> Event:
+    async def expire(self, view: RunView, request: Item, now: datetime) -> Event:
         """Close a question whose time is up. Raises LostRace where somebody answered first."""
         closed = await self._close(request, "Expired", "its time was up", now)
-        event = event_of(closed)
+        event = event_of(closed, view.path_of(request))
         if event is None:
             raise LostRace(request["metadata"]["name"])
         return event
@@ -135,6 +136,11 @@ class Answers:
         text = "; ".join(f"{path}: {message}" for path, message in details.items())
         message = f"{response['responder']}: {code} {text}"
         self._recorder.tell(request, "AnswerRejected", message, warning=True, once=f".{at}")
+
+
+def _status_of(view: RunView, node: str, item: int | None) -> str | None:
+    cell = view.state.cells.get(view.plan.path_at(node, item))
+    return cell.status if cell is not None else None
 
 
 def _is_due(request: Mapping[str, Any], now: datetime) -> bool:

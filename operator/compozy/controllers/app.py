@@ -14,6 +14,7 @@ from compozy.controllers.paths import all_of
 from compozy.controllers.plans import Plans
 from compozy.controllers.reconciler import Reconciler
 from compozy.controllers.recorder import Recorder
+from compozy.controllers.records import Records
 from compozy.controllers.runs import Gatherer
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Store
@@ -39,11 +40,12 @@ class App:
         self.watchdog = Watchdog()
         store = Store(api, self.cache, self.watchdog)
         self.plans = Plans(api, store, self.cache)
-        gatherer = Gatherer(self.cache, self.plans, settings)
+        records = Records(api)
+        self.gatherer = Gatherer(self.cache, self.plans, records, settings)
         self.recorder = Recorder(api)
         self.answers = Answers(api, store, self.cache, self.recorder, self.metrics)
         self.reconciler = Reconciler(
-            store, self.cache, gatherer, self.answers, self.recorder, self.metrics, settings
+            store, self.cache, self.gatherer, self.answers, records, self.recorder, self.metrics, settings
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)

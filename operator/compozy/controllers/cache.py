@@ -24,11 +24,13 @@ def key_of(item: Mapping[str, Any]) -> Key:
 
 
 class Cache:
-    """The objects of each kind, and the requests of each run."""
+    """The objects of each kind, and of each run its requests and the runs that it has started."""
 
     def __init__(self) -> None:
         self._items: dict[str, dict[Key, Item]] = {}
         self._requests: dict[Key, set[Key]] = {}
+        self._children: dict[str, set[Key]] = {}
+        """By the uid of their controller: the keys of runs."""
 
     def put(self, item: Item) -> bool:
         """Take an object in, unless something newer is known. Returns whether it was taken."""
@@ -39,6 +41,8 @@ class Cache:
         self._items[kind][key] = item
         if kind == "HumanRequest":
             self._requests.setdefault(run_of(item), set()).add(key)
+        elif kind == "PlanRun" and (owner := owner_uid(item)) is not None:
+            self._children.setdefault(owner, set()).add(key)
         return True
 
     def drop(self, item: Mapping[str, Any]) -> None:
@@ -53,6 +57,11 @@ class Cache:
             siblings.discard(key)
             if not siblings:
                 self._requests.pop(run_of(item), None)
+        elif kind == "PlanRun":
+            children = self._children.get(owner_uid(item) or "", set())
+            children.discard(key)
+            if not children:
+                self._children.pop(owner_uid(item) or "", None)
 
     def get(self, kind: str, key: Key) -> Item | None:
         """An object, where it is known."""
@@ -61,6 +70,11 @@ class Cache:
     def all(self, kind: str) -> Iterator[Item]:
         """Every known object of a kind."""
         yield from list(self._items.get(kind, {}).values())
+
+    def children_of(self, run: Mapping[str, Any]) -> list[Item]:
+        """The runs that this very run has started, by name."""
+        items = self._items.get("PlanRun", {})
+        return [items[key] for key in sorted(self._children.get(run["metadata"]["uid"], ()))]
 
     def requests_of(self, run: Mapping[str, Any]) -> list[Item]:
         """The questions that this very run has opened, by name."""

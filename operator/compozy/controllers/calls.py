@@ -1,23 +1,34 @@
-"""Goes on with what steps call for. Nothing can be called yet, so every call fails at once and says why."""
+"""Goes on with what nodes call for: what cannot be called fails at once and says why."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from compozy.actions.unavailable import refuse
 from compozy.controllers.runs import RunView
 from compozy.engine.advance import Advance, advance
-from compozy.engine.effects import Call
-from compozy.engine.events import Event
+from compozy.engine.effects import Call, Effect
+from compozy.engine.events import CallFailed, Event
+
+Refused = Callable[[RunView, Call], CallFailed | None]
+"""Why another run cannot be started; None where it can."""
 
 
-def advance_with_calls(view: RunView, events: Iterable[Event], now: datetime) -> Advance:
-    """`advance`, until nothing that was called is left open."""
+def advance_with_calls(view: RunView, events: Iterable[Event], now: datetime, refused: Refused) -> Advance:
+    """`advance`, until no call is left open but those of other runs that can be started."""
     result = advance(view.plan, view.state, events, now)
-    effects = list(result.effects)
+    effects, changed = list(result.effects), result.changed
     while not result.state.is_final:
-        answers = [refuse(effect) for effect in result.effects if isinstance(effect, Call)]
+        failures = (_failure(view, effect, refused) for effect in result.effects)
+        answers = [failure for failure in failures if failure is not None]
         if not answers:
             break
         result = advance(view.plan, result.state, answers, now)
         effects += result.effects
-    return Advance(result.state, tuple(effects))
+        changed |= result.changed
+    return Advance(result.state, tuple(effects), changed)
+
+
+def _failure(view: RunView, effect: Effect, refused: Refused) -> CallFailed | None:
+    if not isinstance(effect, Call):
+        return None
+    return refused(view, effect) if effect.kind == "run" else refuse(effect)

@@ -1,8 +1,9 @@
 """The kopf handlers: they take objects in and say whose turn it is. Nothing is decided here.
 
-Only low-level handlers are used. `on.event` stores nothing on objects; change handlers would copy every spec
-into an annotation. Expiry is a kopf timer on each question that has a deadline: it is asked once for its delay
-(deadlines never change) and does nothing but give the run its turn, where a compare-and-swap decides.
+Only low-level handlers are used. `on.event` stores nothing on objects; change handlers would copy every
+spec into an annotation. Expiry is a kopf timer on each question that has a deadline: it is asked once for
+its delay (deadlines never change) and does nothing but give the run its turn, where a compare-and-swap
+decides.
 """
 
 import dataclasses
@@ -14,7 +15,8 @@ import kopf
 
 from compozy.api.base import GROUP, VERSION
 from compozy.controllers.app import App
-from compozy.controllers.cache import key_of, run_of
+from compozy.controllers.cache import Key, key_of, run_of
+from compozy.controllers.children import parent_key
 from compozy.engine.times import parse_timestamp
 from compozy.requests.closing import is_open
 
@@ -35,8 +37,10 @@ def _register_login(registry: kopf.OperatorRegistry) -> None:
 def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
     @kopf.on.event(GROUP, VERSION, "planruns", registry=registry)
     async def on_run(event: Any, **_: Any) -> None:
+        run = event["object"]
         if _take(app, event):
-            app.reconciler.turns.add(key_of(event["object"]))
+            for key in (key_of(run), *_relatives_of(app, run)):
+                app.reconciler.turns.add(key)
 
     @kopf.on.event(GROUP, VERSION, "humanrequests", registry=registry)
     async def on_request(event: Any, **_: Any) -> None:
@@ -46,8 +50,13 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
         if event["type"] == "DELETED":
             app.answers.seen_at.pop(request["metadata"]["uid"], None)
         if _take(app, event):
+            app.gatherer.tell(run_of(request), request["metadata"]["name"])
             app.reconciler.turns.add(run_of(request))
 
+    _register_others(registry, app)
+
+
+def _register_others(registry: kopf.OperatorRegistry, app: App) -> None:
     @kopf.on.event(GROUP, VERSION, "plans", registry=registry)
     async def on_plan(event: Any, **_: Any) -> None:
         if _take(app, event):
@@ -65,15 +74,34 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
         _take(app, event)
 
 
+def _relatives_of(app: App, run: Any) -> list[Key]:
+    """The runs for which it matters what has happened to a run: the one that started it, and those it started."""
+    parent = parent_key(run)
+    return [*([parent] if parent is not None else []), *map(key_of, app.cache.children_of(run))]
+
+
 def _take(app: App, event: Any) -> bool:
     item = dict(event["object"])
     app.watchdog.seen(item)
     if event["type"] == "DELETED":
         app.cache.drop(item)
-        if item["kind"] in ("Plan", "Namespace"):
-            app.plans.forget(item)
+        _forget(app, item)
         return True
     return app.cache.put(item)
+
+
+def _forget(app: App, item: Any) -> None:
+    """Something is gone: what it was part of is worked out anew, and what is still wanted is made again."""
+    match item["kind"]:
+        case "Plan" | "Namespace":
+            app.plans.forget(item)
+        case "HumanRequest":
+            app.gatherer.forget(run_of(item))
+        case "PlanRun":
+            app.gatherer.drop(key_of(item))
+            parent = parent_key(item)
+            if parent is not None:
+                app.gatherer.forget(parent)
 
 
 def _register_expiry(registry: kopf.OperatorRegistry, app: App) -> None:
@@ -86,6 +114,7 @@ def _register_expiry(registry: kopf.OperatorRegistry, app: App) -> None:
 
     @kopf.timer(GROUP, VERSION, "humanrequests", when=is_timed, initial_delay=seconds_left, registry=registry)
     async def on_deadline(body: Any, **_: Any) -> None:
+        app.gatherer.tell(run_of(body), body["metadata"]["name"])
         app.reconciler.turns.add(run_of(body))
 
     _without_finalizer(registry)

@@ -5,12 +5,13 @@ Whatever is interrupted between two writes is decided again, the same way:
 - A question that is to be closed is closed before the run is written: if it was answered meanwhile, the answer
   counts and everything is decided anew.
 - The run's status and the next questions are written at the same time; answers are acknowledged after. Each can
-  be derived again from what the others left: a request's response is the answer, a node's result in the status
-  says that it was taken, and a question has one name only.
+  be derived again from what the others left: a request's response is the answer, a node's result in the
+  status says that it was taken, and a question has one name only.
 - That a run waits is not written here at all: it follows from its requests. `aftercare` shows it a moment later.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable
 from datetime import UTC, datetime
@@ -21,21 +22,34 @@ from compozy.controllers.answers import Answers
 from compozy.controllers.api_client import ApiError
 from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.calls import advance_with_calls
+from compozy.controllers.children import Children
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.plans import PlanMissing, RevisionMissing
 from compozy.controllers.recorder import Recorder
-from compozy.controllers.run_status import ended_from_outside, ended_status, status_of, waiting_for_plan
+from compozy.controllers.records import Records
+from compozy.controllers.run_status import (
+    ended_from_outside,
+    ended_status,
+    retried_status,
+    status_of,
+    told_beside,
+    waiting_for_plan,
+)
 from compozy.controllers.runs import Gatherer, RunView, generation_of, is_final
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
 from compozy.engine.advance import Advance
-from compozy.engine.effects import CancelRequest, OpenRequest
+from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import RunCanceled
+from compozy.engine.generations import kept_for_another_attempt
+from compozy.engine.ledger import MAX_INLINE_BYTES, is_large
+from compozy.engine.snapshot import Nodes
 from compozy.engine.state import RunState
+from compozy.engine.times import parse_timestamp
 from compozy.language.problems import InputsInvalid, PlanInvalid
-from compozy.requests.closing import is_open, state_of, was_taken
-from compozy.requests.opening import name_of, request_object
+from compozy.requests.closing import is_open, state_of, status_in, was_taken
+from compozy.requests.opening import request_object
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +63,7 @@ class Reconciler:
         cache: Cache,
         gatherer: Gatherer,
         answers: Answers,
+        records: Records,
         recorder: Recorder,
         metrics: Metrics,
         settings: Settings,
@@ -57,10 +72,12 @@ class Reconciler:
         self._cache = cache
         self._gatherer = gatherer
         self._answers = answers
+        self._records = records
         self._recorder = recorder
         self._metrics = metrics
+        self.children = Children(store, cache, records)
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
-        self._after = Aftercare(store, cache, gatherer, answers, recorder, metrics, settings, self.turns)
+        self._after = Aftercare(store, cache, answers, recorder, metrics, settings, self.turns)
         self.waiting_for_plan: dict[Key, set[Key]] = {}
         """By Plan: the runs that wait for it to be there."""
 
@@ -72,13 +89,21 @@ class Reconciler:
         try:
             if is_final(run):
                 await self._settle_requests(run)
+                if _is_to_be_tried_again(run):
+                    await self._retry(run)
             else:
                 await self._turn(run)
         except LostRace:
+            self._gatherer.forget(key)
             self._metrics.conflicts.inc()
             self.turns.add(key)
         except Gone:
+            self._gatherer.forget(key)
             log.debug("run %s is gone", key)
+        except BaseException:
+            # What was worked out may be ahead of what is stored.
+            self._gatherer.forget(key)
+            raise
 
     async def _turn(self, run: Item) -> None:
         now = datetime.now(UTC)
@@ -93,12 +118,16 @@ class Reconciler:
         except (PlanInvalid, InputsInvalid, RevisionMissing) as error:
             await self._end(run, "Failed", *_cannot_run(error), now)
             return
-        gathered = await self._answers.gather(view, now)
+        paused = self.children.is_paused(run)
+        gathered = await self._answers.gather(view, now, paused=paused)
         if run["spec"].get("canceled"):
             gathered.events.append(RunCanceled())
-        elif run["spec"].get("paused"):
+        elif paused:
+            # What has happened counts when the run goes on.
+            self._gatherer.forget(key_of(run))
             return
-        result = advance_with_calls(view, gathered.events, now)
+        events = [*gathered.events, *[event async for event in self.children.events(view, now)]]
+        result = advance_with_calls(view, events, now, self.children.refused)
         try:
             await self._commit(view, result, gathered.to_acknowledge, now)
         except ApiError as error:
@@ -108,31 +137,86 @@ class Reconciler:
             await self._end(run, "Failed", "status_unwritable", message, now)
 
     async def _commit(self, view: RunView, result: Advance, to_acknowledge: list[Item], now: datetime) -> None:
-        requests = {item["metadata"]["name"]: item for item in view.requests}
-        for effect in result.effects:
-            if isinstance(effect, CancelRequest):
-                await self._cancel(requests.get(name_of(effect, view.run)), now)
+        key, state = key_of(view.run), result.state
+        await self._take_away(view, result, now)
+        has_news = await self._enter(view, result)
         writes: list[Awaitable[Any]] = [
-            self._open(view, effect, now)
-            for effect in _wanted(result)
-            if name_of(effect, view.run) not in requests
+            self._begin(view, effect, now) for effect in result.effects if _is_wanted(effect, state)
         ]
-        if _has_news(view.state, result.state):
-            writes.append(self._write(view, result.state, now))
+        if has_news or (self._after.is_to_be_shown(key) and len(state.requests)):
+            writes.append(self._write(view, state, now))
         elif not (view.run.get("status") or {}).get("startedAt"):
             self._after.show_waiting(view.run)
         await _all(writes)
         for item in to_acknowledge:
             self._after.acknowledge(item)
+        self._gatherer.remember(view, state)
+        if state.timers and not state.is_final:
+            left = parse_timestamp(min(state.timers.values())) - datetime.now(UTC)
+            self.turns.add_later(key, max(left.total_seconds(), 0.0))
+
+    async def _take_away(self, view: RunView, result: Advance, now: datetime) -> None:
+        """Close the questions and end the runs that nobody needs any more."""
+        namespace = view.run["metadata"]["namespace"]
+        for effect in result.effects:
+            if isinstance(effect, CancelRequest):
+                name = view.request_name(effect.node, effect.generation)
+                await self._cancel(self._cache.get("HumanRequest", Key(namespace, name)), now)
+            elif isinstance(effect, CancelCall) and effect.kind == "run":
+                await self.children.cancel(view, effect)
+
+    async def _enter(self, view: RunView, result: Advance) -> bool:
+        """Bring the ledger up to date; what does not fit the status goes to objects of its own first.
+
+        Returns whether something has to be stored: what has ended, and when what has not goes on by itself.
+        """
+        ledger, state, namespace = view.ledger, result.state, view.run["metadata"]["namespace"]
+        has_news = state.is_final or state.generation != view.state.generation
+        if state.generation != view.state.generation:
+            ledger.pages.clear()
+        for path in sorted(result.changed):
+            cell = state.cells.get(path)
+            if cell is None:
+                ledger.discard(path)
+                continue
+            told = ledger.told_of(path, cell, told_beside(view, state, path, self._cache, namespace))
+            await self._keep_apart(view.run, told)
+            before = ledger.told.get(path) or {}
+            has_news |= cell.is_final or any(told.get(key) != before.get(key) for key in ("until", "attempt"))
+            ledger.put(path, told)
+        moving = ledger.overflow(view.plan.nodes)
+        if moving:
+            name = await self._records.write(view.run, {"nodes": ledger.page(view.plan, moving)})
+            ledger.move(moving, name)
+        return has_news
+
+    async def _keep_apart(self, run: Item, told: dict[str, Any]) -> None:
+        """Replace a large output by where it is kept."""
+        size = is_large(told.get("output"))
+        if size is not None:
+            name = await self._records.write(run, {"output": told.pop("output")})
+            told["outputRef"] = {"name": name, "bytes": size}
+
+    async def _begin(self, view: RunView, effect: Effect, now: datetime) -> None:
+        """Put a question, or start a run."""
+        if isinstance(effect, OpenRequest):
+            await self._open(view, effect, now)
+        elif isinstance(effect, Call) and await self.children.start(view, effect):
+            self.turns.add(key_of(view.run))
 
     async def _open(self, view: RunView, effect: OpenRequest, now: datetime) -> None:
-        wanted = request_object(effect, view.run, view.revision, view.expire_after, now)
+        key, name = key_of(view.run), view.request_name(effect.node, effect.generation)
+        if self._cache.get("HumanRequest", Key(key.namespace, name)) is not None:
+            return
+        address = view.plan.address_of(effect.node)
+        wanted = request_object(effect, address, view.run, view.revision, view.expire_after, now)
         request, is_new = await self._store.create(wanted)
         if is_new:
             self._metrics.requests_opened.inc()
             self._recorder.tell(request, "RequestOpened", request["spec"]["prompt"])
         elif state_of(request) != "Pending" or request.get("response"):
-            self.turns.add(key_of(view.run))
+            self._gatherer.tell(key, name)
+            self.turns.add(key)
 
     async def _cancel(self, request: Item | None, now: datetime) -> None:
         if request is None or state_of(request) != "Pending":
@@ -142,9 +226,28 @@ class Reconciler:
         await self._answers.cancel(request, now)
 
     async def _write(self, view: RunView, state: RunState, now: datetime) -> None:
-        await self._store.write_status(view.run, status_of(view, state, now))
+        status = status_of(view, state, now)
+        await self._keep_apart(view.run, status)
+        if status != view.run.get("status"):
+            await self._store.write_status(view.run, status)
         if state.is_final:
             self._after.ended(view.run, state)
+
+    async def _retry(self, run: Item) -> None:
+        """Open a new attempt of a run that has failed."""
+        nodes: Nodes = {}
+        if run["status"].get("nodes") or run["status"].get("pages"):
+            plan, _, _ = await self._gatherer.plan_of(run)
+            nodes = kept_for_another_attempt(plan, await self._records.nodes_of(run))
+        pages = []
+        if len(json.dumps(nodes)) > MAX_INLINE_BYTES:
+            count = sum(1 + len(told.get("items", {})) for told in nodes.values())
+            pages, nodes = [{"name": await self._records.write(run, {"nodes": nodes}), "cells": count}], {}
+        status = retried_status(run, nodes, datetime.now(UTC))
+        await self._store.write_status(run, {**status, **({"pages": pages} if pages else {})})
+        attempt = status["generation"]
+        self._recorder.tell(run, "RunRetried", f"attempt {attempt}", once=f".{attempt}")
+        self.turns.add(key_of(run))
 
     async def _wait_for_plan(self, run: Item, message: str) -> None:
         plan = Key(run["metadata"]["namespace"], run["spec"]["planRef"]["name"])
@@ -169,7 +272,7 @@ class Reconciler:
             if is_open(request):
                 await self._answers.cancel(request, now)
             elif state_of(request) == "Pending":
-                if was_taken(request, run["status"].get("nodes") or {}):
+                if was_taken(request, status_in(await self._records.nodes_of(run))):
                     self._after.acknowledge(request)
                 else:
                     await self._answers.hand_back(request, "request_canceled", {}, now)
@@ -204,19 +307,16 @@ def _is_unwritable(error: ApiError) -> bool:
     return error.status in (400, 413, 422) or (error.status == 500 and "too large" in error.message)
 
 
-def _wanted(result: Advance) -> list[OpenRequest]:
-    return [
-        effect
-        for effect in result.effects
-        if isinstance(effect, OpenRequest) and _is_waiting(result.state, effect.node)
-    ]
+def _is_wanted(effect: Effect, state: RunState) -> bool:
+    """Whether something is to be begun that the run still waits for when the turn is over."""
+    match effect:
+        case OpenRequest():
+            return effect.node in state.requests and effect.generation == state.generation
+        case Call(kind="run"):
+            return effect.node in state.calls and effect.generation == state.generation
+    return False
 
 
-def _is_waiting(state: RunState, path: str) -> bool:
-    cell = state.cells.get(path)
-    return cell is not None and cell.status == "Waiting"
-
-
-def _has_news(old: RunState, new: RunState) -> bool:
-    """Whether something has ended that the status does not tell yet."""
-    return new.is_final or any(cell.is_final and node_id not in old.cells for node_id, cell in new.cells.items())
+def _is_to_be_tried_again(run: Item) -> bool:
+    status = run["status"]
+    return status["phase"] == "Failed" and (run["spec"].get("retries") or 0) >= (status.get("generation") or 1)

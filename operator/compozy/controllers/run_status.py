@@ -4,37 +4,70 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from compozy.controllers.cache import Item
+from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.child_names import child_name
 from compozy.controllers.conditions import condition, merged, run_conditions
 from compozy.controllers.runs import RunView
-from compozy.engine.snapshot import to_status
+from compozy.engine.frames import FanOut
+from compozy.engine.snapshot import head_of
 from compozy.engine.state import RunState
 from compozy.engine.times import timestamp
 
-_KEPT = ("nodes", "stepsExecuted", "startedAt", "revision", "attended")
+_KEPT = ("nodes", "pages", "stepsExecuted", "startedAt", "revision", "attended")
 """What of a status stays when a run is ended from outside of its plan."""
 
 
 def status_of(view: RunView, state: RunState, now: datetime) -> dict[str, Any]:
     """The status of a run that its plan has brought here."""
-    names = {item["spec"]["node"]: item["metadata"]["name"] for item in view.requests}
-    status = to_status(state)
-    for path, node in status["nodes"].items():
-        if path in names:
-            node["request"] = names[path]
-    waiting = sum(1 for cell in state.cells.values() if cell.status == "Waiting")
+    status = {**head_of(state), "nodes": view.ledger.nodes(view.plan)}
+    if view.ledger.pages:
+        status["pages"] = view.ledger.pages
     if view.revision is not None:
         status["revision"] = view.revision
-    return _finished(
-        view.run, status, run_conditions(state, waiting, _generation(view.run), timestamp(now)), waiting
-    )
+    if state.timers and not state.is_final:
+        status["deadline"] = min(state.timers.values())
+    waiting = 0 if state.is_final else len(state.requests)
+    conditions = run_conditions(state, waiting, _generation(view.run), timestamp(now))
+    return _finished(view.run, status, conditions, waiting)
+
+
+def told_beside(view: RunView, state: RunState, path: str, cache: Cache, namespace: str) -> dict[str, Any]:
+    """What a status tells of a cell that the cell itself does not know: its question, its run, its lanes."""
+    told: dict[str, Any] = {}
+    name = view.request_name(path, state.generation)
+    if path in state.requests or cache.get("HumanRequest", Key(namespace, name)) is not None:
+        told["request"] = name
+    call = state.calls.get(path)
+    if call is not None and call.kind == "run":
+        told["run"] = child_name(view.run, call.generation, path, call.attempt)
+    fan_out, output = state.containers.get(path), state.cells[path].output
+    if isinstance(fan_out, FanOut):
+        counts = {"succeeded": fan_out.succeeded, "failed": fan_out.failed, "canceled": 0}
+        told["lanes"] = {"total": len(fan_out.lanes), **counts}
+    elif isinstance(output, Mapping) and "indexes" in output and "canceled" in output:
+        told["lanes"] = {key: output[key] for key in ("total", "succeeded", "failed", "canceled")}
+    return told
 
 
 def ended_status(run: Item, state: RunState) -> dict[str, Any]:
     """The status of a run that is ended from outside of its plan. What its status already tells is kept."""
     old = run.get("status") or {}
-    status = {**to_status(state), **{key: old[key] for key in _KEPT if key in old}}
+    status = {**head_of(state), **{key: old[key] for key in _KEPT if key in old}}
     return _finished(run, status, run_conditions(state, 0, _generation(run), state.completed_at or ""), 0)
+
+
+def retried_status(run: Item, nodes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The status of a run that is tried again: what has succeeded stays, everything else begins anew."""
+    old, moment, generation = run["status"], timestamp(now), _generation(run)
+    message = f"attempt {old['generation'] + 1}"
+    conditions = [
+        condition("Succeeded", None, "Running", message, generation, moment),
+        condition("Reconciling", True, "Running", message, generation, moment),
+    ]
+    kept = {key: old[key] for key in ("revision", "attended", "stepsExecuted") if key in old}
+    attempt = {"phase": "Running", "generation": old["generation"] + 1, "startedAt": moment}
+    status = {**kept, **attempt, "nodes": nodes}
+    return _finished(run, status, conditions, 0)
 
 
 def _finished(

@@ -1,17 +1,25 @@
-"""What is known of a run when its turn comes: its plan, its state, and whether people can be asked."""
+"""What is known of a run when its turn comes: its plan, its state, and whether people can be asked.
+
+What a turn has worked out is kept for the next one, so that a turn costs what has happened and not how
+large the run is. It is only ever a shortcut: whenever a write does not go through, or the status is not
+what we wrote, everything is gathered again from what is stored.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compozy.api.base import ATTENDANCE_ANNOTATION
-from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.plans import Plans
+from compozy.controllers.records import Records
 from compozy.controllers.settings import Settings
+from compozy.engine.ledger import Ledger
 from compozy.engine.snapshot import from_status
 from compozy.engine.state import FINAL_PHASES, RunState
 from compozy.language.compiled import CompiledPlan
 from compozy.language.durations import parse_duration
+from compozy.requests.naming import request_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +29,31 @@ class RunView:
     run: Item
     plan: CompiledPlan
     state: RunState
+    ledger: Ledger
     requests: list[Item]
-    """The questions of this generation."""
+    """The questions of this generation that have yet to be looked at."""
     revision: str | None
     expire_after: float | None
     """Seconds that a question stays open where its author says nothing."""
+
+    def request_name(self, path: str, generation: int | None = None) -> str:
+        """The name of the question that a place in the run opens."""
+        metadata = self.run["metadata"]
+        number = self.state.generation if generation is None else generation
+        return request_name(metadata["name"], metadata["uid"], number, *self.plan.address_of(path))
+
+    def path_of(self, request: Mapping[str, Any]) -> str:
+        """The place in the run that has opened a question."""
+        return self.plan.path_at(request["spec"]["node"], request["spec"].get("item"))
+
+
+@dataclass(slots=True)
+class Known:
+    """What the last turn of a run has left."""
+
+    view: RunView
+    status: Mapping[str, Any] | None
+    """The status that it was worked out for."""
 
 
 def is_final(run: Mapping[str, Any]) -> bool:
@@ -41,10 +69,39 @@ def generation_of(run: Mapping[str, Any]) -> int:
 class Gatherer:
     """Gathers runs. Reads only what the operator knows, and a plan's revision where it does not."""
 
-    def __init__(self, cache: Cache, plans: Plans, settings: Settings) -> None:
+    def __init__(self, cache: Cache, plans: Plans, records: Records, settings: Settings) -> None:
         self._cache = cache
         self._plans = plans
+        self._records = records
         self._settings = settings
+        self._known: dict[Key, Known] = {}
+        self._news: dict[Key, set[str]] = {}
+
+    def tell(self, run: Key, request: str) -> None:
+        """Something has happened to a question of a run."""
+        self._news.setdefault(run, set()).add(request)
+
+    def remember(self, view: RunView, state: RunState) -> None:
+        """Keep what a turn has come to, now that everything it wanted is written."""
+        key = key_of(view.run)
+        run = self._cache.get("PlanRun", key)
+        if run is None or state.is_final or run["metadata"]["uid"] != view.run["metadata"]["uid"]:
+            self.forget(key)
+            return
+        self._known[key] = Known(replace(view, state=state, requests=[]), run.get("status"))
+
+    def forget(self, key: Key) -> None:
+        """Gather a run anew when its turn comes."""
+        self._known.pop(key, None)
+
+    def drop(self, key: Key) -> None:
+        """A run is gone."""
+        self._known.pop(key, None)
+        self._news.pop(key, None)
+
+    async def plan_of(self, run: Item) -> tuple[CompiledPlan, Mapping[str, Any], str | None]:
+        """The plan of a run that has begun, its spec and its revision. Raises as `view` does."""
+        return await self._plans.of_run(run, (run.get("status") or {}).get("revision"))
 
     async def view(self, run: Item) -> RunView:
         """Gather a run.
@@ -54,6 +111,21 @@ class Gatherer:
             PlanInvalid: its plan cannot be right.
             InputsInvalid: its inputs do not fit.
         """
+        key = key_of(run)
+        # What happens from here on is for the next turn.
+        news, known = self._news.pop(key, set()), self._known.get(key)
+        if known is not None and _still_holds(known, run):
+            return replace(known.view, run=run, requests=self._named(key, run, news))
+        self.forget(key)
+        return await self._from_the_beginning(run)
+
+    def _named(self, key: Key, run: Item, news: set[str]) -> list[Item]:
+        wanted = sorted(news | set(run["spec"].get("canceledRequests") or ()))
+        found = (self._cache.get("HumanRequest", Key(key.namespace, name)) for name in wanted)
+        generation = generation_of(run)
+        return [item for item in found if item is not None and item["spec"]["generation"] == generation]
+
+    async def _from_the_beginning(self, run: Item) -> RunView:
         status, generation = run.get("status") or {}, generation_of(run)
         requests = [item for item in self._cache.requests_of(run) if item["spec"]["generation"] == generation]
         revision = status.get("revision") or _revision_of(requests)
@@ -63,9 +135,12 @@ class Gatherer:
             attended=self.attended(run, has_asked=bool(requests)),
             generation=generation,
         )
-        return RunView(
-            run, plan, from_status(begun, status), requests, revision, self._expire_after(run, plan, spec)
-        )
+        state = from_status(plan, begun, {**status, "nodes": await self._records.nodes_of(run)})
+        if state.started_at is None and requests:
+            first = min(item["metadata"]["creationTimestamp"] for item in requests)
+            state = replace(state, started_at=first)
+        ledger = Ledger.of(plan, status)
+        return RunView(run, plan, state, ledger, requests, revision, self._expire_after(run, plan, spec))
 
     def attended(self, run: Mapping[str, Any], has_asked: bool) -> bool:
         """Whether people can be asked. What the run has begun with stands.
@@ -92,6 +167,14 @@ class Gatherer:
         if plan.request_expire_after is not None:
             return plan.request_expire_after
         return self._settings.expire_after.get(spec.get("profile", "delivery"))
+
+
+def _still_holds(known: Known, run: Item) -> bool:
+    """Whether what a turn has left is still what is stored: the same run, with the status that we know."""
+    if known.view.run["metadata"]["uid"] != run["metadata"]["uid"]:
+        return False
+    status = run.get("status")
+    return known.status is status or known.status == status
 
 
 def _revision_of(requests: list[Item]) -> str | None:

@@ -66,10 +66,13 @@ class WorkQueue(Generic[K]):
         task.add_done_callback(self._tasks.discard)
 
     def add_later(self, key: K, seconds: float) -> None:
-        """Work on a key after some time, unless it is added before."""
-        if self._closed or key in self._timers:
+        """Work on a key after some time at the latest, unless it is added before."""
+        loop, timer = asyncio.get_running_loop(), self._timers.get(key)
+        if self._closed or (timer is not None and timer.when() <= loop.time() + seconds):
             return
-        self._timers[key] = asyncio.get_running_loop().call_later(seconds, self._due, key)
+        if timer is not None:
+            timer.cancel()
+        self._timers[key] = loop.call_later(seconds, self._due, key)
 
     def _due(self, key: K) -> None:
         self._timers.pop(key, None)

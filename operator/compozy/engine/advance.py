@@ -7,7 +7,6 @@ from datetime import datetime
 from compozy.engine.effects import Effect
 from compozy.engine.events import Event
 from compozy.engine.state import RunState
-from compozy.engine.times import timestamp
 from compozy.engine.turn import Turn
 from compozy.language.compiled import CompiledPlan
 
@@ -18,19 +17,23 @@ class Advance:
 
     state: RunState
     effects: tuple[Effect, ...]
+    changed: frozenset[str] = frozenset()
+    """The paths of the cells that are not as they were."""
 
 
 def advance(plan: CompiledPlan, state: RunState, events: Iterable[Event], now: datetime) -> Advance:
     """Take what has happened into account and go on as far as the run can without anybody.
 
-    Events that do not apply (a second answer, an answer to a node that has ended) change nothing. A run that
-    has ended never changes. The state that was given is never changed.
+    Events that do not apply (a second answer, an answer to a node that has ended) change nothing. A run
+    that has ended never changes. The state that was given is never changed. What only time decides comes
+    after what has happened: an answer that is there counts.
     """
     if state.is_final:
         return Advance(state, ())
-    turn = Turn(plan, state, timestamp(now))
+    turn = Turn(plan, state, now)
     turn.settle()
     for event in events:
         turn.apply(event)
         turn.settle()
-    return Advance(turn.result(), tuple(turn.effects))
+    turn.fire_timers()
+    return Advance(turn.result(), tuple(turn.effects), frozenset(turn.changed))

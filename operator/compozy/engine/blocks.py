@@ -1,16 +1,21 @@
-"""Frames and containers of one turn: branches, elements and called plans are begun, ended and gathered."""
+"""Frames of one turn: blocks are begun, their nodes told of each other, and completed."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compozy.engine.frames import Container, Frame
-from compozy.engine.kinds.iterate import kept
-from compozy.engine.outcomes import Branch, Failed, Lanes, PlanCalled, Succeeded
+from compozy.engine.bodies import Bodies
+from compozy.engine.edges import edge_of
+from compozy.engine.frames import AnyContainer, Arrivals, Container, FanOut, Frame, Gate, SubLoop
+from compozy.engine.lanes import FanOuts
+from compozy.engine.outcomes import Branch, GateOpened, Lanes, LanesOpened, LoopBegun, Opening, PlanCalled
+from compozy.engine.overlay import Edited
 from compozy.engine.state import Cell, Exit, RunState
-from compozy.language.compiled import SOLVER, Node
-from compozy.language.errors import LanguageError
+from compozy.engine.subgraphs import Gates, SubLoops
+from compozy.language.compiled import FanOutSpec, Node
 
 if TYPE_CHECKING:
     from compozy.engine.turn import Turn
+
+_LIVE = Arrivals(0, live=True)
 
 
 class Blocks:
@@ -18,12 +23,17 @@ class Blocks:
 
     def __init__(self, turn: "Turn", state: RunState) -> None:
         self._turn = turn
-        self.frames = {path: frame.copied() for path, frame in state.frames.items()}
-        self.containers = {path: container.copied() for path, container in state.containers.items()}
+        self.frames: Edited[Frame] = Edited(state.frames)
+        self.containers: Edited[AnyContainer] = Edited(state.containers)
+        self.bodies = Bodies(turn, self)
+        self.fan_outs = FanOuts(turn, self)
+        self.sub_loops = SubLoops(turn, self)
+        self.gates = Gates(turn, self)
 
     def clear(self) -> None:
         """Nothing is under way any more."""
-        self.frames, self.containers = {}, {}
+        self.frames.clear()
+        self.containers.clear()
 
     def begin(self, frame: Frame) -> None:
         """Begin a frame; nodes that had ended before a load are taken as they are."""
@@ -32,7 +42,8 @@ class Blocks:
             cell = self._turn.cells.get(frame.path_of(node.id))
             if cell is not None and cell.is_final:
                 self._record(frame, node, cell)
-            else:
+                self._tell(frame, node, cell)
+            elif not (node.after or node.awaits):
                 self._turn.queue.append((frame.path, node.id))
         if frame.ended == len(frame.block.nodes):
             self._turn.queue.append((frame.path, None))
@@ -40,15 +51,52 @@ class Blocks:
     def ended(self, frame: Frame, node: Node, cell: Cell) -> None:
         """A node of a frame has ended: those after it may be ready, or the frame may be complete."""
         self._record(frame, node, cell)
-        for dependent in frame.block.dependents[node.id]:
-            self._turn.queue.append((frame.path, dependent))
+        self._tell(frame, node, cell)
         if frame.ended == len(frame.block.nodes):
             self.complete(frame)
 
     def _record(self, frame: Frame, node: Node, cell: Cell) -> None:
         frame.ended += 1
-        if node.id:
-            frame.plan.dialect.record(frame.scope, node.id, cell.status, cell.output)
+        if not node.id:
+            return
+        frame.scope = frame.plan.dialect.record(frame.scope, node.id, cell.status, cell.output)
+        if isinstance(node.spec, FanOutSpec):
+            frame.scope = self.fan_outs.recorded(frame, node, node.spec, cell)
+
+    def _tell(self, frame: Frame, node: Node, cell: Cell) -> None:
+        """Let the dependents of a node know, and consider those for which everything is decided."""
+        for dependent in frame.block.dependents[node.id]:
+            target = frame.block.nodes[dependent]
+            known = self.arrivals_of(frame, target)
+            edge = edge_of(frame.block, node, cell, dependent) if node.id in target.after else "dead"
+            live, forbidden = known.live or edge == "live", known.forbidden or edge == "forbidden"
+            told = Arrivals(known.open - 1, live, forbidden)
+            frame.arrivals = frame.arrivals.insert(dependent, told)
+            if told.forbidden or not told.open:
+                self._turn.queue.append((frame.path, dependent))
+
+    def arrivals_of(self, frame: Frame, node: Node) -> Arrivals:
+        """What the edges into a node say so far."""
+        known = frame.arrivals.get(node.id)
+        if known is not None:
+            return known
+        awaited = len({*node.after, *node.awaits})
+        outside = self._from_outside(frame, node) if node.outside else _LIVE
+        return Arrivals(awaited, outside.live and bool(node.outside), outside.forbidden)
+
+    def _from_outside(self, frame: Frame, node: Node) -> Arrivals:
+        """What the edges into a lane say. Their sources have ended: the fan-out has awaited them."""
+        container = self.containers[str(frame.owner)]
+        outer = self.frames[container.frame]
+        live = forbidden = False
+        for source in node.outside:
+            cell = self._turn.cells.get(outer.path_of(source))
+            if source == container.node:
+                live = True
+            elif cell is not None:
+                edge = edge_of(outer.block, outer.block.nodes[source], cell, node.id)
+                live, forbidden = live or edge == "live", forbidden or edge == "forbidden"
+        return Arrivals(0, live, forbidden)
 
     def place_of(self, path: str) -> tuple[Frame, Node] | None:
         """The frame and the node of a path that is under way."""
@@ -60,62 +108,17 @@ class Blocks:
         node = frame.block.nodes.get(node_id) if frame is not None else None
         return (frame, node) if frame is not None and node is not None else None
 
-    def open(self, frame: Frame, node: Node, outcome: Branch | Lanes | PlanCalled) -> None:
+    def open(self, frame: Frame, node: Node, outcome: Opening) -> None:
         """Begin what a node's result is made of."""
-        path = frame.path_of(node.id)
         match outcome:
-            case Branch():
-                container = Container(
-                    path, frame.path, node.id, "branch", outcome.name, outcome.block,
-                    verdict=outcome.verdict, reason=outcome.reason,
-                )  # fmt: skip
-                self.containers[path] = container
-                branch = Frame(
-                    f"{path}/{outcome.name}", outcome.block, frame.plan, {}, frame.view, path, plans=frame.plans
-                )
-                self.begin(branch)
-            case Lanes():
-                kind: Any = outcome.gathers
-                self.containers[path] = Container(
-                    path, frame.path, node.id, kind, "do", outcome.block, outcome.items, outcome.concurrency,
-                    accumulator=outcome.accumulator,
-                )  # fmt: skip
-                self._begin_lanes(self.containers[path])
-            case PlanCalled():
-                container = Container(path, frame.path, node.id, "plan", outcome.name, outcome.plan.block)
-                self.containers[path] = container
-                scope = outcome.plan.dialect.scope(outcome.inputs, self._turn.state.generation)
-                plans = (*frame.plans, outcome.name)
-                inner = f"{path}/plan__{outcome.name}"
-                self.begin(Frame(inner, outcome.plan.block, outcome.plan, scope, None, path, plans=plans))
-
-    def _begin_lanes(self, container: Container) -> None:
-        """Begin as many elements as may be under way, and gather when none is left."""
-        while container.failure is None and container.following < len(container.items):
-            if container.active >= container.concurrency:
-                return
-            index = container.following
-            container.following += 1
-            cell = self._turn.cells.get(container.lane_path(index))
-            if cell is not None and cell.status == "Succeeded":
-                container.accumulator = cell.output
-                continue
-            if cell is not None and cell.is_final:
-                container.failed_lane = index
-                container.failure = (cell.reason or "failed", cell.message or "")
-                continue
-            container.active += 1
-            self._begin_lane(container, index)
-        if container.active == 0:
-            self._gather(container)
-
-    def _begin_lane(self, container: Container, index: int) -> None:
-        owner = self.frames[container.frame]
-        scope: dict[str, Any] = {"item": container.items[index], "index": index}
-        if container.kind == "reduce":
-            scope["accumulator"] = container.accumulator
-        path = container.lane_path(index)
-        self.begin(Frame(path, container.block, owner.plan, scope, owner.view, container.path, index, owner.plans))
+            case Branch() | Lanes() | PlanCalled():
+                self.bodies.open(frame, node, outcome)
+            case LanesOpened():
+                self.fan_outs.open(frame, node, outcome)
+            case LoopBegun():
+                self.sub_loops.open(frame, node, outcome)
+            case GateOpened():
+                self.gates.open(frame, node, outcome)
 
     def complete(self, frame: Frame) -> None:
         """Every node of a frame has ended."""
@@ -123,132 +126,60 @@ class Blocks:
             self._turn.finish()
             return
         container = self.containers[frame.owner]
-        if container.kind == "plan":
-            self._complete_plan(container, frame)
-            return
-        result = self._turn.cells[frame.path_of(frame.block.last)].output
-        self._forget(frame)
-        if container.kind == "branch":
-            result = {
-                "branch": container.label,
-                "verdict": container.verdict,
-                "reason": container.reason,
-                "result": result,
-            }
-            self._succeed(container, result)
-            return
-        self._turn.cells[frame.path] = Cell("Succeeded", result, completed_at=self._turn.now)
-        container.active -= 1
-        container.accumulator = result
-        self._begin_lanes(container)
-
-    def _complete_plan(self, container: Container, frame: Frame) -> None:
-        solved = self._turn.cells.get(frame.path_of(SOLVER))
-        result: Any = {"ok": True, "steps_executed": frame.executed}
-        if frame.plan.output is not None:
-            try:
-                result = frame.plan.output.render(frame.view)
-            except LanguageError as error:
-                self._forget(frame)
-                self._give_up(container, error.code, f"output of plan `{container.label}`: {error.message}")
-                return
-        elif solved is not None:
-            result = {"answer": solved.output}
-        self._forget(frame)
-        self._succeed(container, result)
-
-    def exit_called_plan(self, frame: Frame, fired: Exit) -> None:
-        """A gate has ended a plan that was called: its caller gets that as the result, or fails with it."""
-        container = self.containers[str(frame.owner)]
-        self._forget_all(frame.path)
-        if fired.status == "error":
-            self._give_up(container, "exit_error", f"plan `{container.label}` ended: {fired.message}")
-            return
-        result = {"exited": True, "status": fired.status, "message": fired.message}
-        if fired.output is not None:
-            result["output"] = fired.output
-        self._succeed(container, result)
-
-    def _gather(self, container: Container) -> None:
-        if container.failure is not None:
-            self._give_up(container, *container.failure)
-            return
-        paths = [container.lane_path(index) for index in range(len(container.items))]
-        outputs = [self._turn.cells.pop(path).output for path in paths]
-        match container.kind:
-            case "map":
-                self._succeed(container, {"count": len(outputs), "results": outputs})
-            case "reduce":
-                self._succeed(container, {"count": len(outputs), "result": container.accumulator})
-            case _:
-                self._succeed(container, kept(container.items, outputs).output)
-
-    def _succeed(self, container: Container, output: Any) -> None:
-        del self.containers[container.path]
-        frame = self.frames[container.frame]
-        self._turn.take(frame, frame.block.nodes[container.node], Succeeded(output))
-
-    def _give_up(self, container: Container, reason: str, message: str) -> None:
-        del self.containers[container.path]
-        frame = self.frames[container.frame]
-        for index in range(len(container.items)):
-            cell = self._turn.cells.get(container.lane_path(index))
-            if cell is not None and cell.status == "Succeeded":
-                del self._turn.cells[container.lane_path(index)]
-        self._turn.fail(frame, frame.block.nodes[container.node], Failed(reason, message))
+        match container:
+            case Container():
+                self.bodies.complete(container, frame)
+            case FanOut():
+                self.fan_outs.complete(container, frame)
+            case SubLoop():
+                self.sub_loops.complete(container, frame)
+            case Gate():
+                self.gates.complete(container, frame)
 
     def fail(self, frame: Frame, node: Node, reason: str, message: str) -> None:
-        """A node in a frame has failed. Other elements that are under way drain; no new one begins."""
+        """A node in a frame has failed, and nobody has foreseen that."""
         container = self.containers[str(frame.owner)]
-        step = f" step {node.id}" if node.id else ""
-        where = {
-            "branch": f"`{container.label}` branch{step}",
-            "plan": f"plan `{container.label}`{step}",
-        }.get(container.kind, f"`do` item {frame.lane}{step}")
-        told = f"{where} ({node.spec.kind}): {message}"
-        self._forget_all(frame.path, keep=frame.path_of(node.id))
-        if frame.lane is None:
-            self._give_up(container, reason, told)
-            return
-        self._turn.cells[frame.path] = Cell("Failed", None, reason, told, None, self._turn.now)
-        if container.failed_lane is None or frame.lane < container.failed_lane:
-            container.failed_lane, container.failure = frame.lane, (reason, told)
-        container.active -= 1
-        self._abandon_questions(container)
-        if container.active == 0:
-            self._gather(container)
+        match container:
+            case Container():
+                self.bodies.fail(container, frame, node, reason, message)
+            case FanOut():
+                self.fan_outs.fail(container, frame, node, reason, message)
+            case SubLoop():
+                self.sub_loops.fail(container, frame, node, reason, message)
+            case Gate():
+                self.gates.fail(frame)
 
-    def _abandon_questions(self, container: Container) -> None:
-        """A question that nobody has seen yet is not put any more, and its element ends with it."""
-        for path in [item for item in self._turn.questions if item.startswith(f"{container.path}/")]:
-            place = self.place_of(path)
-            del self._turn.questions[path]
-            if place is None:
+    def exit_called_plan(self, frame: Frame, fired: Exit) -> None:
+        """A gate has ended a plan that was called."""
+        self.bodies.exit_called_plan(frame, fired)
+
+    def cancel(self, frame: Frame, reason: str) -> None:
+        """A frame and everything in it is taken away."""
+        for node in frame.block.nodes.values():
+            path = frame.path_of(node.id)
+            cell = self._turn.cells.get(path)
+            if cell is None or cell.is_final:
                 continue
-            lane = self._lane_frame(place[0], container)
-            self._forget_all(lane.path)
-            container.active -= 1
+            container = self.containers.get(path)
+            if container is not None:
+                for inner in self.frames_of(container):
+                    self.cancel(inner, reason)
+                self.containers.discard(path)
+            self._turn.cancel(path, cell, reason)
+        self.frames.discard(frame.path)
 
-    def _lane_frame(self, frame: Frame, container: Container) -> Frame:
-        while frame.owner != container.path:
-            frame = self.frames[self.containers[str(frame.owner)].frame]
-        return frame
-
-    def _forget(self, frame: Frame) -> None:
-        """A frame is over: its result is all that stays of it."""
-        del self.frames[frame.path]
-        for node_id in frame.block.nodes:
-            self._turn.cells.pop(frame.path_of(node_id), None)
-
-    def _forget_all(self, path: str, keep: str | None = None) -> None:
-        """A frame and everything in it is over."""
-        for frames in (self.frames, self.containers):
-            for key in [item for item in frames if item == path or item.startswith(f"{path}/")]:
-                del frames[key]
-        for cells in (self._turn.cells, self._turn.questions):
-            for key in [item for item in cells if item == path or item.startswith(f"{path}/")]:
-                if key != keep:
-                    del cells[key]
+    def frames_of(self, container: AnyContainer) -> list[Frame]:
+        """The frames of a container that are under way."""
+        match container:
+            case FanOut():
+                paths = [container.lane_path(index) for index in container.active]
+            case SubLoop():
+                paths = [container.lane_path(container.iteration)]
+            case Gate():
+                paths = [container.path]
+            case Container():
+                paths = list(self.bodies.frame_paths(container))
+        return [frame for path in paths if (frame := self.frames.get(path)) is not None]
 
     def plan_frame_of(self, frame: Frame) -> Frame:
         """The frame of the plan that a frame is in."""
@@ -264,28 +195,4 @@ class Blocks:
 
     def is_its_turn(self, path: str) -> bool:
         """Whether no earlier element of an iteration may still put a question."""
-        place = self.place_of(path)
-        frame = place[0] if place is not None else None
-        while frame is not None and frame.owner is not None:
-            container = self.containers[frame.owner]
-            if frame.lane is not None and frame.lane > self._floor(container):
-                return False
-            frame = self.frames[container.frame]
-        return True
-
-    def _floor(self, container: Container) -> int:
-        while container.floor < container.following and self._has_asked(container, container.floor):
-            container.floor += 1
-        return container.floor
-
-    def _has_asked(self, container: Container, index: int) -> bool:
-        """Whether an element has put all its questions."""
-        path = container.lane_path(index)
-        cell = self._turn.cells.get(path)
-        if cell is not None and cell.is_final:
-            return True
-        frame, last = self.frames.get(path), container.block.last_asking
-        if frame is None or last is None:
-            return True
-        cell = self._turn.cells.get(frame.path_of(last))
-        return cell is not None and cell.is_final
+        return self.bodies.is_its_turn(path)

@@ -11,6 +11,8 @@ class RequestAnswered:
     node: str
     decision: str
     payload: Any
+    digest: str | None = None
+    """Of a review: the digest of the parameters that the person was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class CallFinished:
 
     node: str
     output: Any
+    attempt: int | None = None
+    """Which attempt it was; None where there can only be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,16 @@ class CallFailed:
     reason: str
     """A stable code, such as `tool_unavailable` or `model_unconfigured`."""
     message: str
+    attempt: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCredited:
+    """What was called has itself waited for people: that time does not count."""
+
+    node: str
+    until: str | None
+    """When its time is up instead, RFC 3339; None while it waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +66,4 @@ class RunCanceled:
 
 
 NodeEvent = RequestAnswered | RequestUnanswered | RequestCanceled | CallFinished | CallFailed
-Event = NodeEvent | RunCanceled
+Event = NodeEvent | TimeCredited | RunCanceled

@@ -1,14 +1,28 @@
 """Blocks under way, and the nodes that wait for them.
 
-A frame is one run of a block: the plan itself, a branch, the body of one element, a plan that was called. A
-container is a node whose result is made of the results of its frames.
+A frame is one run of a block: the plan itself, a branch, the body of one element or lane, a plan that was
+called. A container is a node whose result is made of the results of its frames.
 """
+
+from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from compozy.language.compiled import Block, CompiledPlan, Scope
+from rpds import HashTrieMap, HashTrieSet
+
+from compozy.language.compiled import Block, CompiledPlan, FanOutSpec, Scope, SubLoopSpec, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What the edges into a node say so far."""
+
+    open: int
+    """How many of the nodes that it comes after have not ended."""
+    live: bool = False
+    forbidden: bool = False
 
 
 @dataclass(slots=True)
@@ -20,25 +34,24 @@ class Frame:
     block: Block
     plan: CompiledPlan
     """The plan that the block belongs to."""
-    scope: dict[str, Any]
+    scope: Table
     """What its own nodes have found, and what it binds."""
     outer: Scope | None = None
-    """What the surrounding block had found when this one began; it does not change meanwhile."""
+    """In steps: what the surrounding block had found when this one began; it does not change meanwhile."""
     owner: str | None = None
     """The path of the container that waits for it."""
     lane: int | None = None
     """Which element, in an iteration."""
     plans: tuple[str, ...] = ()
     """The plans that were called on the way, outermost first."""
+    is_plan: bool = False
+    """Whether the block is a whole plan."""
     ended: int = 0
     """How many of its nodes have ended."""
     executed: int = 0
     """Of a plan that was called: how many steps it has executed, those of its bodies too."""
-
-    @property
-    def is_plan(self) -> bool:
-        """Whether the block is a whole plan."""
-        return self.outer is None
+    arrivals: HashTrieMap[str, Arrivals] = field(default_factory=HashTrieMap)
+    """By node: what is known of the edges into it, once one of them is decided."""
 
     @property
     def view(self) -> Scope:
@@ -51,14 +64,14 @@ class Frame:
             return self.path
         return f"{self.path}/{node_id}" if self.path else node_id
 
-    def copied(self) -> "Frame":
+    def copied(self) -> Frame:
         """A frame that can go on without changing this one."""
-        return replace(self, scope=self.plan.dialect.copied(self.scope))
+        return replace(self)
 
 
 @dataclass(slots=True)
 class Container:
-    """A node that waits for its frames."""
+    """A step that waits for its frames."""
 
     path: str
     frame: str
@@ -87,9 +100,74 @@ class Container:
         """The path of one element."""
         return f"{self.path}/{self.label}.{index}"
 
-    def copied(self) -> "Container":
+    def copied(self) -> Container:
         """A container that can go on without changing this one."""
         return replace(self)
+
+
+@dataclass(slots=True)
+class FanOut:
+    """A fan-out with its lanes."""
+
+    path: str
+    frame: str
+    node: str
+    spec: FanOutSpec
+    lanes: list[tuple[int, Any]]
+    """Source index and `item` of each lane, in order."""
+    following: int = 0
+    """The position of the next lane to begin."""
+    active: HashTrieSet[int] = field(default_factory=HashTrieSet)
+    """Source indexes of the lanes that are under way."""
+    succeeded: int = 0
+    failed: int = 0
+    first_failure: tuple[int, str] | None = None
+    """Index and message of the failed lane with the lowest index."""
+    winner: int | None = None
+    """The first lane that succeeded."""
+
+    def lane_path(self, index: int) -> str:
+        """The path of one lane."""
+        return f"{self.path}.{index}"
+
+    def copied(self) -> FanOut:
+        """A fan-out that can go on without changing this one."""
+        return replace(self)
+
+
+@dataclass(slots=True)
+class SubLoop:
+    """A sub-loop with its body under way."""
+
+    path: str
+    frame: str
+    node: str
+    spec: SubLoopSpec
+    iteration: int = 0
+
+    def lane_path(self, index: int) -> str:
+        """The path of one iteration; without a condition to stop by there is only one."""
+        return self.path if self.spec.stop_when is None else f"{self.path}/{index}"
+
+    def copied(self) -> SubLoop:
+        """A sub-loop that can go on without changing this one."""
+        return replace(self)
+
+
+@dataclass(slots=True)
+class Gate:
+    """A gate whose criteria are being looked into."""
+
+    path: str
+    frame: str
+    node: str
+
+    def copied(self) -> Gate:
+        """A gate that can go on without changing this one."""
+        return replace(self)
+
+
+AnyContainer = Container | FanOut | SubLoop | Gate
 
 
 def lanes_of(path: str) -> tuple[int, ...]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from compozy.engine.effects import Call, OpenRequest
 from compozy.engine.state import Exit
-from compozy.language.compiled import Block, CompiledPlan, Scope
+from compozy.language.compiled import Block, CompiledPlan, FanOutSpec, GateSpec, Scope, SubLoopSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,53 @@ class Calling:
 
 
 @dataclass(frozen=True, slots=True)
+class Sleeping:
+    """The node lets time pass."""
+
+    until: str
+    """RFC 3339."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The run ends here, whatever else is under way."""
+
+    phase: Literal["Succeeded", "Failed"]
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """Everything runs again, as a new generation."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LanesOpened:
+    """The node's result is what becomes of its lanes."""
+
+    spec: FanOutSpec
+    lanes: list[tuple[int, Any]]
+    """Source index and `item` of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBegun:
+    """The node's result is that of its body, once or several times."""
+
+    spec: SubLoopSpec
+
+
+@dataclass(frozen=True, slots=True)
+class GateOpened:
+    """The node's result is what its criteria come to."""
+
+    spec: GateSpec
+
+
+@dataclass(frozen=True, slots=True)
 class ExitFired:
     """The plan ends here."""
 
@@ -87,7 +135,10 @@ class PlanCalled:
     inputs: Mapping[str, Any]
 
 
-Outcome = Succeeded | Failed | Canceled | Waiting | Calling | ExitFired | Branch | Lanes | PlanCalled
+Opening = Branch | Lanes | PlanCalled | LanesOpened | LoopBegun | GateOpened
+"""What makes a node wait for blocks of its own."""
+
+Outcome = Succeeded | Failed | Canceled | Waiting | Calling | Sleeping | Stopped | Revised | ExitFired | Opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +150,13 @@ class Context:
     scope: Scope
     attended: bool
     generation: int
+    now: datetime
     item: int | None = None
     plans: tuple[str, ...] = ()
+    id: str = ""
+    """Its id in its block."""
+    is_graph: bool = False
+    """Whether it is a node of a graph: some failures have other codes there."""
+    attempt: int = 1
+    until: str | None = None
+    """When it was to go on by itself, as far as a load knows."""

@@ -1,17 +1,23 @@
 """The state of a run as the `status` of its PlanRun, and back.
 
-Only what has ended is read back: a question that waits is derived again from the plan, under the same name,
-so a status that lags behind, or was never written, loses nothing.
+What has ended is read back. Of what has not, only attempts and times: a question that waits is derived
+again from the plan, under the same name, so a status that lags behind, or was never written, loses nothing.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from rpds import HashTrieMap
+
 from compozy.engine.state import FINAL_PHASES, Cell, Exit, RunState
+from compozy.language.compiled import CompiledPlan
 
 MAX_MESSAGE = 4096
 """Longest message in a status, in characters: the whole of it is in what it speaks of."""
+
+Nodes = dict[str, dict[str, Any]]
+"""`status.nodes`: by the name of the node; in a fan-out each has its lanes as `items`."""
 
 
 def bounded(message: str | None) -> str | None:
@@ -21,17 +27,32 @@ def bounded(message: str | None) -> str | None:
     return f"{message[: MAX_MESSAGE - 40]}… ({len(message)} characters)"
 
 
-def to_nodes(state: RunState) -> dict[str, Any]:
-    """`status.nodes`: every cell, by id."""
-    return {node_id: _cell_status(cell) for node_id, cell in state.cells.items()}
+def to_nodes(plan: CompiledPlan, cells: Mapping[str, Cell]) -> Nodes:
+    """`status.nodes` of some cells."""
+    nodes: Nodes = {}
+    for path, cell in cells.items():
+        put_node(nodes, *plan.address_of(path), cell_status(cell))
+    return nodes
 
 
-def _cell_status(cell: Cell) -> dict[str, Any]:
+def put_node(nodes: Nodes, name: str, item: int | None, told: dict[str, Any]) -> None:
+    """Put what is told of a node, or of one of its lanes, to the others."""
+    if item is None:
+        nodes[name] = {**told, **({"items": nodes[name]["items"]} if "items" in nodes.get(name, {}) else {})}
+    else:
+        nodes.setdefault(name, {}).setdefault("items", {})[str(item)] = told
+
+
+def cell_status(cell: Cell) -> dict[str, Any]:
+    """What a status tells of one cell."""
     fields = {
         "reason": cell.reason,
         "message": bounded(cell.message),
         "route": cell.route,
+        "startedAt": cell.started_at,
         "completedAt": cell.completed_at,
+        "until": cell.until,
+        "attempt": cell.attempt if cell.attempt > 1 else None,
     }
     status: dict[str, Any] = {"status": cell.status}
     if cell.output is not None:
@@ -39,13 +60,17 @@ def _cell_status(cell: Cell) -> dict[str, Any]:
     return status | {key: value for key, value in fields.items() if value is not None}
 
 
-def to_status(state: RunState) -> dict[str, Any]:
-    """The part of `status` that the engine decides."""
+def to_status(plan: CompiledPlan, state: RunState) -> dict[str, Any]:
+    """The whole of `status` that the engine decides."""
+    return {**head_of(state), "nodes": to_nodes(plan, state.cells)}
+
+
+def head_of(state: RunState) -> dict[str, Any]:
+    """What `status` tells of the run itself."""
     status: dict[str, Any] = {
         "phase": state.phase,
         "generation": state.generation,
         "attended": state.attended,
-        "nodes": to_nodes(state),
         "stepsExecuted": state.steps_executed,
     }
     if state.started_at is not None:
@@ -70,26 +95,42 @@ def _exit_status(record: Exit) -> dict[str, Any]:
     return status
 
 
-def from_status(begun: RunState, status: Mapping[str, Any]) -> RunState:
+def from_status(plan: CompiledPlan, begun: RunState, status: Mapping[str, Any]) -> RunState:
     """The state that a status tells of, for a run that begins as `begun`."""
-    cells = {
-        node_id: Cell(
-            status=data["status"],
-            output=data.get("output"),
-            reason=data.get("reason"),
-            message=data.get("message"),
-            route=data.get("route"),
-            completed_at=data.get("completedAt"),
-        )
-        for node_id, data in (status.get("nodes") or {}).items()
-    }
+    cells = from_nodes(plan, status.get("nodes") or {})
     return replace(
         begun,
         phase=status["phase"] if status.get("phase") in FINAL_PHASES else begun.phase,
-        cells={node_id: cell for node_id, cell in cells.items() if cell.is_final},
+        cells=HashTrieMap({path: cell for path, cell in cells.items() if cell.is_final}),
+        marks=HashTrieMap({path: cell for path, cell in cells.items() if not cell.is_final}),
         output=status.get("output"),
         answer=status.get("answer"),
         steps_executed=status.get("stepsExecuted") or 0,
         started_at=status.get("startedAt"),
         completed_at=status.get("completedAt"),
+    )
+
+
+def from_nodes(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Cell]:
+    """The cells that `status.nodes` tells of, by path."""
+    cells = {}
+    for name, told in nodes.items():
+        if "status" in told:
+            cells[plan.path_at(name, None)] = _cell(told)
+        for index, item in (told.get("items") or {}).items():
+            cells[plan.path_at(name, int(index))] = _cell(item)
+    return cells
+
+
+def _cell(told: Mapping[str, Any]) -> Cell:
+    return Cell(
+        status=told["status"],
+        output=told.get("output"),
+        reason=told.get("reason"),
+        message=told.get("message"),
+        route=told.get("route"),
+        completed_at=told.get("completedAt"),
+        started_at=told.get("startedAt"),
+        attempt=told.get("attempt") or 1,
+        until=told.get("until"),
     )

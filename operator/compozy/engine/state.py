@@ -1,11 +1,18 @@
-"""The state of a run: cells, one for each step or node that has been entered."""
+"""The state of a run: cells, one for each step or node that has been entered.
+
+Every map in it is persistent: a turn that touches three cells of ten thousand shares all the others.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from compozy.engine.effects import OpenRequest
-from compozy.engine.frames import Container, Frame
+from rpds import HashTrieMap
+
+from compozy.engine.effects import Call, OpenRequest
+from compozy.engine.frames import AnyContainer, Frame
 
 CellStatus = Literal["Ready", "Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Canceled"]
@@ -29,6 +36,11 @@ class Cell:
     route: str | None = None
     """The one dependent that it leads to; None where it leads to all."""
     completed_at: str | None = None
+    started_at: str | None = None
+    """When its first attempt began, for what takes a while."""
+    attempt: int = 1
+    until: str | None = None
+    """When it goes on by itself: the end of a wait, of a pause before an attempt, or of an attempt's time."""
 
     @property
     def is_final(self) -> bool:
@@ -56,15 +68,26 @@ class RunState:
     """Whether people can be asked."""
     generation: int = 1
     phase: Phase = "Pending"
-    cells: Mapping[str, Cell] = field(default_factory=dict)
+    cells: HashTrieMap[str, Cell] = field(default_factory=HashTrieMap)
+    """By path."""
     settled: bool = False
     """False where the nodes that are ready have yet to be looked for: at the start and after a load."""
-    frames: Mapping[str, Frame] = field(default_factory=dict)
+    frames: HashTrieMap[str, Frame] = field(default_factory=HashTrieMap)
     """Blocks under way, by path. In memory only: a load derives them again."""
-    containers: Mapping[str, Container] = field(default_factory=dict)
+    containers: HashTrieMap[str, AnyContainer] = field(default_factory=HashTrieMap)
     """Nodes that wait for their blocks, by path. In memory only."""
-    questions: Mapping[str, OpenRequest] = field(default_factory=dict)
+    questions: HashTrieMap[str, OpenRequest] = field(default_factory=HashTrieMap)
     """Questions that are ready but not their turn yet, by path. In memory only."""
+    requests: HashTrieMap[str, bool] = field(default_factory=HashTrieMap)
+    """The paths that wait for people. In memory only."""
+    calls: HashTrieMap[str, Call] = field(default_factory=HashTrieMap)
+    """The paths that wait for what they have called. In memory only."""
+    paused: HashTrieMap[str, Call] = field(default_factory=HashTrieMap)
+    """The calls that are to be made again after a pause, by path. In memory only."""
+    timers: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    """The paths that go on by themselves, and when. In memory only."""
+    marks: HashTrieMap[str, Cell] = field(default_factory=HashTrieMap)
+    """What a load knows of cells that had not ended: attempts and times. In memory only."""
     asking: str | None = None
     """The question that was put last, where questions are put one at a time."""
     steps_executed: int = 0

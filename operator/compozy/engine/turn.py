@@ -2,10 +2,11 @@
 
 from collections import deque
 from dataclasses import replace
-from typing import Literal
+from datetime import datetime
+from typing import Literal, get_args
 
 from compozy.engine.blocks import Blocks
-from compozy.engine.effects import CancelRequest, Effect
+from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import (
     CallFailed,
     CallFinished,
@@ -15,61 +16,102 @@ from compozy.engine.events import (
     RequestCanceled,
     RequestUnanswered,
     RunCanceled,
+    TimeCredited,
 )
+from compozy.engine.failing import absorbed, next_attempt, time_is_up_at, time_was_up
 from compozy.engine.frames import Frame, lanes_of
 from compozy.engine.kinds import ENTER, RESUME
+from compozy.engine.kinds.actions import ACTIONS
 from compozy.engine.kinds.infer import Judgement
+from compozy.engine.kinds.review import enter_reviewed, resume_reviewed
 from compozy.engine.kinds.solver import NOTE
 from compozy.engine.outcomes import (
-    Branch,
     Calling,
     Canceled,
     Context,
     ExitFired,
     Failed,
-    Lanes,
+    Opening,
     Outcome,
-    PlanCalled,
+    Revised,
+    Sleeping,
+    Stopped,
     Succeeded,
     Waiting,
 )
+from compozy.engine.overlay import Overlay
 from compozy.engine.state import EXIT_FIRED, Cell, Exit, RunState
-from compozy.language.compiled import SOLVER, AgentSpec, CompiledPlan, Node, RouteSpec
+from compozy.engine.times import timestamp
+from compozy.language.compiled import SOLVER, AgentSpec, CompiledPlan, Node, WaitSpec
 from compozy.language.errors import EmptyDataError, LanguageError
+from compozy.language.schema import field_errors
 
 _ANSWERS = (RequestAnswered, RequestUnanswered, RequestCanceled)
 _CALLS = (CallFinished, CallFailed)
+_OPENINGS = get_args(Opening)
 
 
 class Turn:
     """The state of a run while it changes. `result` gives it as a new state."""
 
-    def __init__(self, plan: CompiledPlan, state: RunState, now: str) -> None:
+    def __init__(self, plan: CompiledPlan, state: RunState, moment: datetime) -> None:
         self.plan = plan
-        self.now = now
-        self.cells = dict(state.cells)
+        self.moment = moment
+        self.now = timestamp(moment)
+        self.cells: Overlay[Cell] = Overlay(state.cells)
+        self.questions: Overlay[OpenRequest] = Overlay(state.questions)
+        self.requests: Overlay[bool] = Overlay(state.requests)
+        self.calls: Overlay[Call] = Overlay(state.calls)
+        self.paused: Overlay[Call] = Overlay(state.paused)
+        self.timers: Overlay[str] = Overlay(state.timers)
+        self.marks: Overlay[Cell] = Overlay(state.marks)
+        self.changed: set[str] = set()
         self.effects: list[Effect] = []
         self.asking = state.asking
-        self.questions = dict(state.questions)
         self.steps_executed = state.steps_executed
-        self.state = replace(state, phase="Running", settled=True, started_at=state.started_at or now)
+        self.state = replace(state, phase="Running", settled=True, started_at=state.started_at or self.now)
         self.queue: deque[tuple[str, str | None]] = deque()
         self.blocks = Blocks(self, state)
         if not state.settled:
-            scope = plan.dialect.scope(state.inputs, state.generation)
-            self.blocks.begin(Frame("", plan.block, plan, scope))
+            self._begin()
+
+    def _begin(self) -> None:
+        scope = self.plan.dialect.scope(self.state.inputs, self.state.generation)
+        self.blocks.begin(Frame("", self.plan.block, self.plan, scope, is_plan=True))
 
     def result(self) -> RunState:
         """The state as it is now."""
         return replace(
             self.state,
-            cells=self.cells,
-            frames=self.blocks.frames,
-            containers=self.blocks.containers,
-            questions=self.questions,
+            cells=self.cells.frozen(),
+            frames=self.blocks.frames.frozen(),
+            containers=self.blocks.containers.frozen(),
+            questions=self.questions.frozen(),
+            requests=self.requests.frozen(),
+            calls=self.calls.frozen(),
+            paused=self.paused.frozen(),
+            timers=self.timers.frozen(),
+            marks=self.marks.frozen(),
             asking=self.asking,
             steps_executed=self.steps_executed,
         )
+
+    def put(self, path: str, cell: Cell) -> None:
+        """Set a cell, and forget what the old one waited for."""
+        self.cells[path] = cell
+        self.changed.add(path)
+        self.requests.discard(path)
+        self.calls.discard(path)
+        if cell.until is not None and not cell.is_final:
+            self.timers[path] = cell.until
+        else:
+            self.timers.discard(path)
+
+    def forget(self, path: str) -> None:
+        """A cell is over, and what there is to know stands elsewhere."""
+        for table in (self.cells, self.questions, self.requests, self.calls, self.paused, self.timers):
+            table.discard(path)
+        self.changed.add(path)
 
     def apply(self, event: Event) -> None:
         """Take one event, if it still applies."""
@@ -79,12 +121,52 @@ class Turn:
             self.stop("Canceled", "run_canceled", "the run was canceled")
             return
         cell, place = self.cells.get(event.node), self.blocks.place_of(event.node)
-        if cell is None or place is None or not _fits(cell, event):
+        if cell is None or place is None:
             return
-        frame, node = place
+        if isinstance(event, TimeCredited):
+            call = self.calls.get(event.node)
+            if call is not None:
+                self.put(event.node, replace(cell, until=event.until))
+                self.calls[event.node] = call
+            return
+        if _fits(cell, event):
+            self._resume(*place, event)
+
+    def _resume(self, frame: Frame, node: Node, event: NodeEvent) -> None:
+        review, context = node.policy.review, self._context(frame, node)
+        if review is not None and isinstance(event, _ANSWERS):
+            self.take(frame, node, resume_reviewed(node.spec, review, context, event))  # type: ignore[arg-type]
+            return
         resume = RESUME.get(type(node.spec))
         if resume is not None:
-            self.take(frame, node, resume(node.spec, self._context(frame, node), event))
+            self.take(frame, node, resume(node.spec, context, event))
+
+    def fire_timers(self) -> None:
+        """Go on with what time alone decides. The earliest comes first."""
+        due = sorted((until, path) for path, until in self.timers.items() if until <= self.now)
+        for until, path in due:
+            cell, place = self.cells.get(path), self.blocks.place_of(path)
+            if self.state.is_final or cell is None or cell.is_final or place is None or cell.until != until:
+                continue
+            self._time_is_up(*place, cell)
+            self.settle()
+
+    def _time_is_up(self, frame: Frame, node: Node, cell: Cell) -> None:
+        path = frame.path_of(node.id)
+        if isinstance(node.spec, WaitSpec):
+            self.take(frame, node, Succeeded({"until": cell.until}))
+        elif cell.status == "Ready":
+            call = self.paused[path]
+            self.paused.discard(path)
+            self._call(path, node, replace(call, attempt=cell.attempt))
+        else:
+            self._cancel_call(path, cell)
+            self.take(frame, node, time_was_up(node.policy, cell, self.moment))
+
+    def _cancel_call(self, path: str, cell: Cell) -> None:
+        call = self.calls.get(path)
+        if call is not None and not (call.detach or call.abandon):
+            self.effects.append(CancelCall(path, self.state.generation, call.kind, cell.attempt))
 
     def settle(self) -> None:
         """Enter every node that is ready, until none is left; then let the next question be asked."""
@@ -105,58 +187,94 @@ class Turn:
         path = frame.path_of(node.id)
         if path in self.cells:
             return
-        arrivals = [self._arrival(frame, dependency, node.id) for dependency in node.after]
-        if "forbidden" in arrivals:
+        arrivals = self.blocks.arrivals_of(frame, node)
+        if arrivals.forbidden:
             self.end(frame, node, Cell("Skipped", completed_at=self.now))
-        elif "open" in arrivals:
+        elif arrivals.open:
             return
-        elif arrivals and "live" not in arrivals:
+        elif node.after and not arrivals.live:
             self.end(frame, node, Cell("Skipped", completed_at=self.now))
         else:
-            self.take(frame, node, ENTER[type(node.spec)](node.spec, self._context(frame, node)))
+            self._enter(frame, node)
 
-    def _arrival(self, frame: Frame, source: str, target: str) -> Literal["open", "live", "dead", "forbidden"]:
-        """What the edge says: a join runs as soon as all edges are decided and one of them is live.
-
-        A route that chose another way leaves a dead edge. An expiry route forbids: all direct dependents but
-        its target are skipped, even those with another live edge.
-        """
-        cell = self.cells.get(frame.path_of(source))
-        if cell is None or not cell.is_final:
-            return "open"
-        if cell.status != "Succeeded":
-            return "dead"
-        if cell.route is None or cell.route == target:
-            return "live"
-        return "dead" if isinstance(frame.block.nodes[source].spec, RouteSpec) else "forbidden"
+    def _enter(self, frame: Frame, node: Node) -> None:
+        context, spec = self._context(frame, node), node.spec
+        if node.policy.review is not None and isinstance(spec, ACTIONS):
+            self.take(frame, node, enter_reviewed(spec, node.policy.review, context))
+        else:
+            self.take(frame, node, ENTER[type(spec)](spec, context))
 
     def take(self, frame: Frame, node: Node, outcome: Outcome) -> None:
         """Go on with what entering or resuming a node came to."""
         path = frame.path_of(node.id)
         match outcome:
             case Succeeded():
-                cell = Cell("Succeeded", outcome.output, outcome.reason, None, outcome.route, self.now)
-                self.end(frame, node, cell)
+                self._succeed(frame, node, outcome)
             case Waiting() if frame.plan.dialect.asks_in_turn:
-                self.cells[path] = Cell("Ready")
+                self.put(path, Cell("Ready"))
                 self.questions[path] = outcome.effect
             case Waiting():
-                self.cells[path] = Cell("Waiting")
-                self.effects.append(outcome.effect)
+                self._wait(path, outcome.effect)
             case Calling():
-                self.cells[path] = Cell("Running")
-                self.effects.append(outcome.effect)
-            case Branch() | Lanes() | PlanCalled():
-                self.cells[path] = Cell("Running")
+                self._call(path, node, outcome.effect)
+            case Sleeping():
+                self.put(path, Cell("Waiting", started_at=self._started(path), until=outcome.until))
+            case _ if isinstance(outcome, _OPENINGS):
+                self.put(path, Cell("Running"))
                 self.blocks.open(frame, node, outcome)
             case ExitFired():
                 self._exit(frame, node, outcome.exit)
+            case Stopped():
+                status = outcome.phase
+                self.put(path, Cell(status, None, outcome.reason, outcome.message, None, self.now))
+                self.stop(outcome.phase, outcome.reason, outcome.message)
+            case Revised():
+                self._revise()
             case Failed() | Canceled():
                 self.fail(frame, node, outcome)
 
+    def _wait(self, path: str, question: OpenRequest) -> None:
+        self.put(path, Cell("Waiting"))
+        self.requests[path] = True
+        self.effects.append(question)
+
+    def _call(self, path: str, node: Node, call: Call) -> None:
+        started, mark = self._started(path), self.marks.pop(path)
+        if mark is not None and mark.status == "Ready" and mark.until is not None:
+            # A load has found it in the pause before another attempt.
+            self.put(path, mark)
+            self.paused[path] = call
+            return
+        until = mark.until if mark is not None else None
+        until = until or time_is_up_at(node.policy, started, self.moment)
+        self.put(path, Cell("Running", started_at=started, attempt=call.attempt, until=until))
+        self.calls[path] = call
+        self.effects.append(call)
+
+    def _started(self, path: str) -> str:
+        """When the first attempt began: what a cell, or a load, knows of it stands."""
+        known = self.marks.get(path) or self.cells.get(path)
+        return known.started_at if known is not None and known.started_at is not None else self.now
+
+    def _succeed(self, frame: Frame, node: Node, outcome: Succeeded) -> None:
+        produces = node.policy.produces
+        if produces is not None and outcome.route is None:
+            faults = field_errors(produces, outcome.output)
+            if faults:
+                where = "; ".join(f"{path}: {message}" for path, message in faults.items())
+                self.fail(
+                    frame, node, Failed("output_invalid", f"the output does not conform to produces: {where}")
+                )
+                return
+        cell = Cell("Succeeded", outcome.output, outcome.reason, None, outcome.route, self.now)
+        known = self.cells.get(frame.path_of(node.id))
+        if known is not None and known.started_at is not None:
+            cell = replace(cell, started_at=known.started_at, attempt=known.attempt)
+        self.end(frame, node, cell)
+
     def end(self, frame: Frame, node: Node, cell: Cell) -> None:
         """A node has ended."""
-        self.cells[frame.path_of(node.id)] = cell
+        self.put(frame.path_of(node.id), cell)
         if cell.status == "Succeeded" and cell.reason != EXIT_FIRED:
             self.count(frame, _executed(frame, node, cell))
         self.blocks.ended(frame, node, cell)
@@ -170,10 +288,25 @@ class Turn:
             plan_frame.executed += executed
 
     def fail(self, frame: Frame, node: Node, outcome: Failed | Canceled) -> None:
-        """A node cannot have a result: neither can whatever waits for it."""
-        status: Literal["Failed", "Canceled"] = "Failed" if isinstance(outcome, Failed) else "Canceled"
+        """A node cannot have a result: neither can whatever waits for it, unless its author has foreseen that."""
         path = frame.path_of(node.id)
-        self.cells[path] = Cell(status, None, outcome.reason, outcome.message, None, self.now)
+        if isinstance(outcome, Failed):
+            again = next_attempt(node.policy, self.cells.get(path), outcome, self.moment)
+            call = self.calls.get(path)
+            if again is not None and call is not None:
+                self.put(path, again)
+                self.paused[path] = call
+                return
+            foreseen = absorbed(node.policy, outcome, self.now)
+            if foreseen is not None:
+                self.end(frame, node, foreseen)
+                return
+        status: Literal["Failed", "Canceled"] = "Failed" if isinstance(outcome, Failed) else "Canceled"
+        known = self.cells.get(path) or Cell("Ready")
+        failed = Cell(
+            status, None, outcome.reason, outcome.message, None, self.now, known.started_at, known.attempt
+        )
+        self.put(path, failed)
         if outcome.reason == EmptyDataError.default_code and SOLVER in frame.block.nodes and node.id != SOLVER:
             self._solve_without_the_rest(frame, outcome.message)
             return
@@ -188,17 +321,18 @@ class Turn:
     def _solve_without_the_rest(self, frame: Frame, note: str) -> None:
         """The data ran out: that is no failure of a plan whose solver can say so."""
         for node_id in frame.block.nodes:
-            if node_id != SOLVER:
-                self.cells.setdefault(frame.path_of(node_id), Cell("Skipped", completed_at=self.now))
+            path = frame.path_of(node_id)
+            if node_id != SOLVER and path not in self.cells:
+                self.put(path, Cell("Skipped", completed_at=self.now))
         frame.ended = len(frame.block.nodes) - 1
-        frame.scope[NOTE] = note
+        frame.scope = frame.scope.insert(NOTE, note)
         solver = frame.block.nodes[SOLVER]
         self.take(frame, solver, ENTER[type(solver.spec)](solver.spec, self._context(frame, solver)))
 
     def _exit(self, frame: Frame, node: Node, fired: Exit) -> None:
         """A gate has ended its plan: the run, or the plan that was called."""
         status: Literal["Succeeded", "Failed"] = "Succeeded" if fired.status == "success" else "Failed"
-        self.cells[frame.path_of(node.id)] = Cell(status, None, EXIT_FIRED, fired.message, None, self.now)
+        self.put(frame.path_of(node.id), Cell(status, None, EXIT_FIRED, fired.message, None, self.now))
         plan_frame = self.blocks.plan_frame_of(frame)
         if not frame.is_plan:
             # Only a fired exit at the top level leaves no result to be counted.
@@ -211,32 +345,59 @@ class Turn:
 
     def _ask_next(self) -> bool:
         """Let one question be asked where none is open: in item order. Returns whether one was."""
+        if not self.questions:
+            return False
         asked = self.cells.get(self.asking or "")
-        if not self.questions or (asked is not None and asked.status == "Waiting"):
+        if asked is not None and asked.status == "Waiting":
             return False
         path = min(self.questions, key=lambda item: (lanes_of(item), item))
         if not self.blocks.is_its_turn(path):
             return False
-        self.effects.append(self.questions.pop(path))
-        self.cells[path] = Cell("Waiting")
+        question = self.questions[path]
+        self.questions.discard(path)
+        self._wait(path, question)
         self.asking = path
         return True
+
+    def cancel(self, path: str, cell: Cell, reason: str) -> None:
+        """A cell is taken away: nobody waits for it any more."""
+        if path in self.requests:
+            self.effects.append(CancelRequest(path, self.state.generation))
+        self._cancel_call(path, cell)
+        self.questions.discard(path)
+        self.paused.discard(path)
+        self.put(path, Cell("Canceled", None, reason, None, None, self.now, cell.started_at, cell.attempt))
 
     def stop(self, phase: Literal["Succeeded", "Failed", "Canceled"], reason: str, message: str) -> None:
         """End the run before its end: what waits is canceled, what has not begun is skipped."""
         left: Literal["Skipped", "Canceled"] = "Canceled" if phase == "Canceled" else "Skipped"
         for path, cell in list(self.cells.items()):
-            if cell.status == "Waiting":
-                self.effects.append(CancelRequest(path, self.state.generation))
             if not cell.is_final:
-                self.cells[path] = Cell("Canceled", None, reason, None, None, self.now)
-            elif path not in self.plan.block.nodes and cell.status == "Succeeded":
-                del self.cells[path]
+                self.cancel(path, cell, reason)
         for node_id in self.plan.block.nodes:
-            self.cells.setdefault(node_id, Cell(left, completed_at=self.now))
+            if node_id not in self.cells:
+                self.put(node_id, Cell(left, completed_at=self.now))
+        self._leave()
+        self.state = replace(self.state, phase=phase, reason=reason, message=message, completed_at=self.now)
+
+    def _leave(self) -> None:
+        """Nothing is under way any more."""
         self.blocks.clear()
         self.questions.clear()
-        self.state = replace(self.state, phase=phase, reason=reason, message=message, completed_at=self.now)
+        self.paused.clear()
+        self.marks.clear()
+        self.queue.clear()
+
+    def _revise(self) -> None:
+        """Everything runs again, as a new generation: what is asked again is a new question."""
+        for path, cell in list(self.cells.items()):
+            if not cell.is_final:
+                self.cancel(path, cell, "revised")
+        for path in list(self.cells):
+            self.forget(path)
+        self._leave()
+        self.state = replace(self.state, generation=self.state.generation + 1)
+        self._begin()
 
     def finish(self) -> None:
         """Every node of the plan has ended."""
@@ -248,7 +409,7 @@ class Turn:
                 self.stop("Failed", error.code, f"plan failed at its output: {error.message}")
                 return
         solved = self.cells.get(SOLVER)
-        self.blocks.clear()
+        self._leave()
         self.state = replace(
             self.state,
             phase="Succeeded",
@@ -260,13 +421,21 @@ class Turn:
         )
 
     def _context(self, frame: Frame, node: Node) -> Context:
+        path = frame.path_of(node.id)
+        mark = self.marks.get(path)
+        known = mark or self.cells.get(path)
         return Context(
-            frame.path_of(node.id),
+            path,
             frame.view,
             self.state.attended,
             self.state.generation,
+            self.moment,
             self.blocks.lane_of(frame),
             frame.plans,
+            node.id,
+            frame.plan.dialect.name == "graph",
+            known.attempt if known is not None else 1,
+            mark.until if mark is not None else None,
         )
 
 
@@ -281,5 +450,5 @@ def _executed(frame: Frame, node: Node, cell: Cell) -> int:
 def _fits(cell: Cell, event: NodeEvent) -> bool:
     """Whether a node waits for what has happened."""
     if isinstance(event, _ANSWERS):
-        return cell.status == "Waiting"
-    return isinstance(event, _CALLS) and cell.status == "Running"
+        return cell.status == "Waiting" and cell.until is None
+    return isinstance(event, _CALLS) and cell.status == "Running" and event.attempt in (None, cell.attempt)

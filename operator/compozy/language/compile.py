@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from compozy.language.compiled import CompiledPlan
 from compozy.language.durations import seconds_of
@@ -13,6 +13,9 @@ from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.schema import check_schema
 from compozy.language.steps.compile import compile_steps
 from compozy.language.steps.context import PlanSource, Surroundings
+
+FAN_OUT_WIDTH: Final[Mapping[str, int]] = {"delivery": 4, "watch": 2}
+"""By profile: how many lanes of a fan-out are open at a time where it does not say. The published defaults."""
 
 
 def compile_plan(
@@ -45,11 +48,15 @@ def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | No
         message = f"a plan has exactly one of `steps` and `graph`; this one has {len(dialects) or 'neither'}"
         problems.append(Problem("", "dialect", message))
         return None
-    if values.get("profile", "delivery") not in ("delivery", "watch"):
+    profile = values.get("profile", "delivery")
+    if profile not in FAN_OUT_WIDTH:
         problems.append(Problem("profile", "invalid_value", "must be `delivery` or `watch`"))
     _check_input_schema(values, dialects[0], problems)
     expire_after = _expire_after(values.get("requests"), problems)
-    plan = compile_steps(values, around) if dialects[0] == "steps" else compile_graph(values, problems)
+    if dialects[0] == "steps":
+        plan = compile_steps(values, around)
+    else:
+        plan = compile_graph(values, problems, max_parallel=FAN_OUT_WIDTH.get(profile, 1))
     return None if plan is None else replace(plan, request_expire_after=expire_after)
 
 
@@ -69,11 +76,12 @@ def _check_input_schema(values: dict[str, Any], dialect: str, problems: list[Pro
     schema = values.get("input_schema")
     if schema is not None:
         path = camel("input_schema")
+        found = [Problem(path, "invalid_type", "must be a JSON Schema object")]
         if isinstance(schema, Mapping):
-            problems += check_schema(schema, path)
-        else:
-            problems.append(Problem(path, "invalid_type", "must be a JSON Schema object"))
-            values["input_schema"] = None
+            found = check_schema(schema, path)
+        if found:
+            problems += found
+            values["input_schema"] = None  # what refers to the inputs is not held against a broken schema
     if values.get("inputs") is not None and (dialect == "steps" or schema is not None):
         message = "`inputs` belongs to graph plans without `inputSchema`; declare the inputs in one place"
         problems.append(Problem("inputs", "duplicate_key", message))

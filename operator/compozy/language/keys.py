@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from compozy.language.problems import Problem
@@ -32,7 +33,7 @@ def read_keys(
     if not isinstance(data, Mapping):
         problems.append(Problem(path, "invalid_type", f"must be an object, not {type_name(data)}"))
         return {}
-    spelling = {camel(name): name for name in known} | {name: name for name in known}
+    spelling = _spellings(tuple(known))
     values: dict[str, Any] = {}
     for key, value in data.items():
         name = spelling.get(key)
@@ -50,6 +51,12 @@ def read_keys(
             message = f"`{name}` is required"
             problems.append(Problem(f"{path}.{name}" if path else name, "missing_key", message))
     return values
+
+
+@lru_cache(maxsize=256)
+def _spellings(known: tuple[str, ...]) -> Mapping[Any, str]:
+    """By every spelling of the known keys: the one in snake_case."""
+    return {camel(name): name for name in known} | {name: name for name in known}
 
 
 def _unknown(key: Any, known: Collection[str]) -> str:

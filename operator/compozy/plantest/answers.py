@@ -6,6 +6,8 @@ from compozy.plantest.model import Stub, Stubs
 from compozy.plantest.reader import Reader
 from compozy.requests.outcome import Answered, Declined, Expired, Outcome, Unavailable
 
+_DECISIONS = ("respond", "approve", "edit", "reject")
+_WITH_PAYLOAD = ("respond", "edit")
 _WITHOUT_ANSWER: dict[str, Outcome] = {"decline": Declined(), "unavailable": Unavailable(), "expire": Expired()}
 
 
@@ -18,8 +20,14 @@ def _answer(value: Any, path: str, reader: Reader) -> Outcome:
     if isinstance(value, str):
         word = reader.one_of(value, path, tuple(_WITHOUT_ANSWER))
         return _WITHOUT_ANSWER[word]
-    fields = reader.keys(value, path, ("payload",), required=("payload",))
-    return Answered(fields.get("payload"))
+    fields = reader.keys(value, path, ("decision", "payload"))
+    decision = "respond"
+    if "decision" in fields:
+        decision = reader.one_of(fields["decision"], f"{path}.decision", _DECISIONS)
+    if ("payload" in fields) != (decision in _WITH_PAYLOAD) and isinstance(value, dict):
+        told = "needs a `payload`" if decision in _WITH_PAYLOAD else "takes no `payload`"
+        reader.report(f"{path}.payload", "payload_choice", f"`{decision}` {told}")
+    return Answered(fields.get("payload"), decision)
 
 
 def read_tools(value: Any, path: str, reader: Reader) -> dict[str, Stubs]:
@@ -36,9 +44,12 @@ def read_tools(value: Any, path: str, reader: Reader) -> dict[str, Stubs]:
 
 
 def _stub(value: Any, path: str, reader: Reader) -> Stub:
-    fields = reader.keys(value, path, ("output", "error"))
-    if isinstance(value, dict) and len(fields) != 1:
+    fields = reader.keys(value, path, ("output", "error", "code"))
+    if isinstance(value, dict) and len(fields.keys() & {"output", "error"}) != 1:
         reader.report(path, "stub_choice", "a stub gives exactly one of `output` and `error`")
     if "error" in fields:
-        return Stub(error=reader.text(fields["error"], f"{path}.error"))
+        code = reader.text(fields["code"], f"{path}.code") if "code" in fields else None
+        return Stub(error=reader.text(fields["error"], f"{path}.error"), code=code)
+    if "code" in fields:
+        reader.report(f"{path}.code", "stub_choice", "only an `error` has a `code`")
     return Stub(fields.get("output"))

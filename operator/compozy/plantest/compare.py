@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from compozy.engine.state import Cell, RunState
+from compozy.language.compiled import CompiledPlan
 from compozy.language.values import dump_json, json_equal
 from compozy.plantest.model import Expectation, Question
 
@@ -14,8 +15,14 @@ LONGEST_VALUE = 200
 _MISSING = object()
 
 
-def differences(expect: Expectation, state: RunState) -> Iterator[str]:
-    """Where a run that was begun differs from what must follow."""
+def place_of(plan: CompiledPlan, path: str) -> str:
+    """The name by which cases know a place in a run: the path in steps, node and item in a fan-out of a graph."""
+    node, item = plan.address_of(path)
+    return node if item is None else f"{node}[{item}]"
+
+
+def differences(expect: Expectation, state: RunState, cells: Mapping[str, Cell]) -> Iterator[str]:
+    """Where a run that was begun differs from what must follow. `cells` are by the names that cases know."""
     for key, value in expect.values.items():
         match key:
             case "message":
@@ -25,7 +32,7 @@ def differences(expect: Expectation, state: RunState) -> Iterator[str]:
             case _:
                 yield from json_differences(key, value, getattr(state, key))
     for path, wanted in expect.nodes.items():
-        yield from _node(f"nodes.{path}", wanted, state.cells.get(path))
+        yield from _node(f"nodes.{path}", wanted, cells.get(path))
 
 
 def question_differences(expected: Sequence[Question], asked: Sequence[Question]) -> Iterator[str]:

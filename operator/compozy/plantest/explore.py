@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from compozy.engine.advance import advance
-from compozy.engine.effects import Call, CancelRequest, Effect, OpenRequest
+from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.state import RunState
 from compozy.language.compiled import SOLVER, CompiledPlan
 from compozy.plantest.exploring.hints import hints_of
@@ -205,7 +205,7 @@ def _waiting(
     for effect in effects:
         if isinstance(effect, CancelRequest):
             waiting = [other for other in waiting if other.node != effect.node]
-        else:
+        elif not isinstance(effect, CancelCall):
             waiting.append(effect)
     return tuple(sorted(waiting, key=lambda effect: isinstance(effect, OpenRequest)))
 

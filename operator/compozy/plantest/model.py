@@ -17,6 +17,8 @@ class Stub:
     output: Any = None
     error: str | None = None
     """None where the call succeeds."""
+    code: str | None = None
+    """Of an error: its code, such as `transport`; None for that of the kind of call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class Case:
     attended: bool = True
     inputs: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, Outcome] = field(default_factory=dict)
-    """By the path of the step or node that asks, in which `*` stands for the index of any element."""
+    """By the path of the step or node that asks, in which `*` stands for the index of any element; in a fan-out by
+    node and item, `choose[3]`."""
     tools: Mapping[str, Stubs] = field(default_factory=dict)
     """By the name of the tool; `agent:`, `infer:` or `solver:` and the role for what a model does."""
     plans: Mapping[str, dict[str, Any]] = field(default_factory=dict)

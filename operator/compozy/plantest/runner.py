@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from compozy.engine.state import RunState
-from compozy.hosts.local import run_locally
+from compozy.hosts.local import Host
 from compozy.language.compile import compile_plan
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
-from compozy.plantest.compare import differences, question_differences, told
+from compozy.plantest.compare import differences, place_of, question_differences, told
 from compozy.plantest.model import Case
 from compozy.plantest.script import Clock, Script, Unscripted
 
@@ -36,14 +37,22 @@ def run_case(case: Case) -> Result:
         return Result(tuple(_refused(case, invalid)))
     if case.expect.problems is not None:
         return Result((told("problems", _listed(case.expect.problems), []),))
-    script = Script(case)
+    script, clock = Script(case, lambda path: place_of(plan, path)), Clock()
+    find = partial(_called, case)
+    host = Host(clock, script.ask if case.attended else None, script.perform, find, clock.sleep)
     try:
-        state = run_locally(plan, case.inputs, script.ask if case.attended else None, Clock(), script.perform)
+        state = host.run(plan, case.inputs)
     except InputsInvalid as invalid:
         return Result(tuple(_inputs_refused(case, invalid)))
     except Unscripted as missing:
         return Result((str(missing),))
-    return Result(tuple(_compared(case, state, script)), state)
+    return Result(tuple(_compared(case, plan, state, script)), state)
+
+
+def _called(case: Case, name: str) -> CompiledPlan | None:
+    """The plan that a run starts, where the case has it. Raises PlanInvalid."""
+    spec = case.source(name) if case.source is not None else None
+    return None if spec is None else compile_plan(spec, case.source, trusts_unknown=case.trusts_unknown)
 
 
 def compile_case(case: Case) -> CompiledPlan:
@@ -53,12 +62,13 @@ def compile_case(case: Case) -> CompiledPlan:
     return compile_plan(case.document.spec, case.source, trusts_unknown=case.trusts_unknown)
 
 
-def _compared(case: Case, state: RunState, script: Script) -> Iterator[str]:
+def _compared(case: Case, plan: CompiledPlan, state: RunState, script: Script) -> Iterator[str]:
     expect = case.expect
     if expect.inputs_problems is not None:
         yield told("inputs_problems", list(expect.inputs_problems), [])
         return
-    found = list(differences(expect, state))
+    cells = {place_of(plan, path): cell for path, cell in state.cells.items()}
+    found = list(differences(expect, state, cells))
     if expect.asked is not None:
         found += question_differences(expect.asked, script.asked)
     if expect.called is not None and list(expect.called) != script.called:

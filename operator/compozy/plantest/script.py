@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from compozy.actions.unavailable import refuse
@@ -30,12 +30,18 @@ class Clock:
         self._now += timedelta(seconds=1)
         return self._now
 
+    def sleep(self, until: datetime) -> None:
+        """Let the time come at once."""
+        self._now = max(self._now, until)
+
 
 class Script:
     """What happens to the run of one case, and what was asked and called."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, place_of: Callable[[str], str] = str) -> None:
+        """`place_of` gives the name by which a case knows the path of a question."""
         self._case = case
+        self._place_of = place_of
         self._answered: set[str] = set()
         self._calls: Counter[str] = Counter()
         self._missing: list[str] = []
@@ -44,10 +50,11 @@ class Script:
 
     def ask(self, question: OpenRequest) -> Outcome:
         """The scripted answer. Raises Unscripted."""
-        self.asked.append(Question(question.node, question.prompt))
-        key = self._key_of(question.node)
+        place = self._place_of(question.node)
+        self.asked.append(Question(place, question.prompt))
+        key = self._key_of(place)
         if key is None:
-            raise Unscripted(f"no answer for {question.node} in `answers`: {question.prompt}")
+            raise Unscripted(f"no answer for {place} in `answers`: {question.prompt}")
         self._answered.add(key)
         return self._case.answers[key]
 
@@ -73,8 +80,8 @@ class Script:
             return refuse(call)
         stub = stubs.results[turn if stubs.in_turn else 0]
         if stub.error is not None:
-            return CallFailed(call.node, f"{call.kind}_failed", stub.error)
-        return CallFinished(call.node, stub.output)
+            return CallFailed(call.node, stub.code or f"{call.kind}_failed", stub.error, call.attempt)
+        return CallFinished(call.node, stub.output, call.attempt)
 
     def unused(self) -> Iterator[str]:
         """What the author wrote down and nothing needed."""

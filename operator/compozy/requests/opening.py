@@ -6,13 +6,18 @@ from typing import Any
 
 from compozy.api.base import API_VERSION
 from compozy.engine.effects import OpenRequest
+from compozy.engine.proposals import digest_of
 from compozy.engine.times import timestamp
 from compozy.requests.naming import request_name
 from compozy.requests.redact import bounded_prompt, preview, redact_json
 
+Address = tuple[str, int | None]
+"""Node and item, as people name a place in a run."""
+
 
 def request_object(
     effect: OpenRequest,
+    address: Address,
     run: Mapping[str, Any],
     revision: str | None,
     expire_after: float | None,
@@ -22,6 +27,7 @@ def request_object(
 
     Args:
         effect: what the engine wants asked.
+        address: node and item, as people name the place that asks.
         run: the PlanRun, which becomes the owner: deleting it removes the question.
         revision: the frozen revision of the plan that asks.
         expire_after: seconds it stays open where the author says nothing; None for ever.
@@ -32,15 +38,19 @@ def request_object(
     spec: dict[str, Any] = {
         "run": metadata["name"],
         "generation": effect.generation,
-        "node": effect.node,
-        "kind": "Ask",
+        "node": address[0],
+        "kind": effect.kind,
         "prompt": bounded_prompt(effect.prompt),
-        "expect": dict(effect.expect),
         "decisions": list(effect.decisions),
         "responders": dict(effect.responders),
     }
-    if effect.item is not None:
-        spec["item"] = effect.item
+    item = address[1] if address[1] is not None else effect.item
+    if item is not None:
+        spec["item"] = item
+    if effect.kind == "Ask":
+        spec["expect"] = dict(effect.expect)
+    if effect.proposal is not None:
+        spec |= _proposal(effect)
     if effect.plans:
         spec["path"] = shown_path(effect)
     if effect.context:
@@ -53,12 +63,23 @@ def request_object(
         "apiVersion": API_VERSION,
         "kind": "HumanRequest",
         "metadata": {
-            "name": name_of(effect, run),
+            "name": name_of(address, effect.generation, run),
             "namespace": metadata["namespace"],
             "ownerReferences": [owner_reference(run)],
         },
         "spec": spec,
     }
+
+
+def _proposal(effect: OpenRequest) -> dict[str, Any]:
+    """What a person may know of the parameters: a preview, and what the exact ones are held to."""
+    given = {
+        "proposedPreview": preview(redact_json(effect.proposal)),
+        "proposalDigest": digest_of(effect.proposal),
+        "editSchema": effect.edit_schema,
+        "respondSchema": effect.respond_schema,
+    }
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def shown_path(effect: OpenRequest) -> str:
@@ -68,10 +89,10 @@ def shown_path(effect: OpenRequest) -> str:
     return "→".join((*effect.plans, effect.node.rpartition("/")[2]))
 
 
-def name_of(effect: Any, run: Mapping[str, Any]) -> str:
-    """The name of the request that an effect speaks of."""
+def name_of(address: Address, generation: int, run: Mapping[str, Any]) -> str:
+    """The name of the request that a place in a run opens."""
     metadata = run["metadata"]
-    return request_name(metadata["name"], metadata["uid"], effect.generation, effect.node)
+    return request_name(metadata["name"], metadata["uid"], generation, *address)
 
 
 def owner_reference(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,6 +147,24 @@ class TestTheSpecIsFrozen:
         assert answer.status == 422
         assert "canceling a question cannot be taken back" in answer.message
 
+    def test_whoever_may_change_a_run_may_have_it_tried_again(self, workspace: Any) -> None:
+        name = workspace.start()
+        for retries in (1, 1, 2, 7):
+            found = workspace.erin.patch("planruns", name, {"spec": {"retries": retries}}).object()
+            assert found["spec"]["retries"] == retries
+        answer = workspace.alice.patch("planruns", name, {"spec": {"retries": 8}})
+        assert answer.status == 403
+
+    @pytest.mark.parametrize("retries", [1, 0, None])
+    def test_how_often_a_run_is_tried_again_only_grows(self, workspace: Any, retries: int | None) -> None:
+        name = workspace.start(retries=2)
+        for user in (workspace.erin, workspace.operator):
+            answer = user.patch("planruns", name, {"spec": {"retries": retries}})
+            refused(answer, "spec.retries: Forbidden: `retries` only grows: set it to the attempt that has failed")
+
+    def test_no_attempt_is_below_the_first(self, workspace: Any) -> None:
+        refused(workspace.erin.create("planruns", run("below", planRef={"name": "r"}, retries=-1)), "spec.retries")
+
     @pytest.mark.parametrize("canceled", [False, None])
     def test_canceling_cannot_be_taken_back(self, workspace: Any, canceled: bool | None) -> None:
         name = workspace.start(canceled=True)
@@ -199,3 +217,75 @@ class TestTheEndOfARun:
         found["status"]["nodes"] = nodes
         workspace.operator.replace("planruns", found, subresource="status").object()
         assert workspace.erin.get("planruns", name)["status"]["nodes"] == nodes
+
+
+MOMENT = "2026-05-01T12:00:00.000001Z"
+STORED = {"name": "run-1-output", "bytes": 20000}
+ITEM: Object = {
+    "status": "Running",
+    "output": [None],
+    "outputRef": STORED,
+    "reason": "r",
+    "message": "m",
+    "route": "next",
+    "startedAt": MOMENT,
+    "attempt": 2,
+    "until": MOMENT,
+    "completedAt": MOMENT,
+    "request": "run-1-choose",
+    "run": "run-1-child",
+    "lanes": {"total": 40, "succeeded": 10, "failed": 1, "canceled": 1},
+}
+
+
+class TestWhereARunStands:
+    def write(self, workspace: Any, **status: Any) -> Any:
+        """What the API server answers to a status of a new run."""
+        found = workspace.operator.get("planruns", workspace.start())
+        found["status"] |= status
+        path = workspace.operator.path("planruns", found["metadata"]["name"], "status")
+        return workspace.operator.call("PUT", path, found, fieldValidation="Strict")
+
+    def test_everything_about_nodes_and_their_items_is_kept(self, workspace: Any) -> None:
+        told = {
+            "nodes": {
+                "choose": {**ITEM, "items": {"0": ITEM, "39": {"status": "Waiting"}}},
+                "deploy": {"items": {"0": ITEM}},
+            },
+            "pages": [{"name": f"page-{number}", "cells": 500} for number in (2, 0, 1)],
+            "deadline": MOMENT,
+            "outputRef": STORED,
+        }
+        stored = self.write(workspace, **told).object()["status"]
+        assert {key: stored[key] for key in told} == told
+
+    @pytest.mark.parametrize(
+        ("status", "where"),
+        [
+            ({"nodes": {"a": {**ITEM, "attempt": 0}}}, "status.nodes.a.attempt"),
+            ({"nodes": {"a": {**ITEM, "until": "soon"}}}, "status.nodes.a.until"),
+            ({"nodes": {"a": {**ITEM, "items": {"0": {"status": "Odd"}}}}}, "status.nodes.a.items.0.status"),
+            ({"nodes": {"a": {"items": {"0": {"attempt": 1}}}}}, "status.nodes.a.items.0.status"),
+            ({"nodes": {"a": {**ITEM, "items": {"0": {**ITEM, "items": {}}}}}}, 'unknown field "status.nodes.a.'),
+            ({"nodes": {"a": {**ITEM, "outputRef": {"name": "x"}}}}, "status.nodes.a.outputRef.bytes"),
+            ({"pages": [{"name": "p", "cells": 1}] * 2}, "status.pages[1]"),
+            ({"pages": [{"name": f"p{n}", "cells": 1} for n in range(2001)]}, "status.pages"),
+            ({"deadline": "2026-05-01"}, "status.deadline"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_nothing_else_is(self, workspace: Any, status: Object, where: str) -> None:
+        answer = self.write(workspace, **status)
+        assert (answer.ok, where in answer.message) == (False, True), answer
+
+    def test_whoever_reads_runs_reads_what_they_keep_elsewhere(self, workspace: Any) -> None:
+        path = f"/apis/apps/v1/namespaces/{workspace.namespace}/controllerrevisions"
+        revision = {"metadata": {"name": "kept"}, "data": {"output": [1]}, "revision": 1}
+        made = workspace.operator.call(
+            "POST", path, {**revision, "apiVersion": "apps/v1", "kind": "ControllerRevision"}
+        )
+        made.object()
+        for user in (workspace.alice, workspace.erin):
+            assert user.call("GET", f"{path}/kept").object()["data"] == {"output": [1]}
+            assert user.call("GET", path).ok
+            assert user.call("DELETE", f"{path}/kept").status == 403

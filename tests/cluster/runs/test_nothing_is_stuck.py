@@ -19,6 +19,13 @@ MANY = "graph:\n  nodes:\n" + "".join(
     f"    - {{ id: a{number}, class: control, kind: ask, params: {{ prompt: A?, expect: {{ type: object }} }} }}\n"
     for number in range(14)
 )
+TOO_MUCH = f"""{MANY}    - id: all
+      class: action
+      kind: transform
+      params:
+        map: {{ {", ".join(f"x{number}: {{ from: nodes.a{number}.output.x }}" for number in range(14))} }}
+  edges: [{", ".join(f"{{ from: a{number}, to: all }}" for number in range(14))}]
+"""
 LOUD = """
 steps:
   - id: E0
@@ -60,8 +67,24 @@ def test_an_answer_that_is_too_large_is_handed_back(stage):
     assert stage.finished(run)["phase"] == "Succeeded"
 
 
-def test_a_status_that_cannot_be_stored_ends_the_run_and_says_so(stage):
+def test_large_outputs_are_kept_apart_and_the_status_stays_small(stage):
     run = stage.start(MANY)
+    eventually(lambda: len(stage.requests(run)) == 14, "all questions are open")
+    for request in stage.requests(run):
+        assert stage.answer(request, {"x": f"{request['spec']['node']} {'y' * 120_000}"}).ok
+    status = stage.finished(run, seconds=60)
+    assert status["phase"] == "Succeeded"
+    assert len(json.dumps(status)) < 16_000
+    reference = status["nodes"]["a3"]["outputRef"]
+    assert reference["bytes"] > 120_000
+    path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions/{reference['name']}"
+    kept = stage.admin.call("GET", path).object()
+    assert kept["data"]["output"]["x"].startswith("a3 yyy")
+    assert kept["metadata"]["ownerReferences"][0]["name"] == run
+
+
+def test_what_cannot_be_stored_ends_the_run_and_says_so(stage):
+    run = stage.start(TOO_MUCH)
     eventually(lambda: len(stage.requests(run)) == 14, "all questions are open")
     for request in stage.requests(run):
         stage.answer(request, {"x": "y" * 120_000})

@@ -94,3 +94,73 @@ def server() -> Iterator[Scripted]:
     yield scripted
     http.shutdown()
     http.server_close()
+
+
+@dataclass
+class Team:
+    """A namespace of the scripted server, for commands: objects by plural and name, and what was patched."""
+
+    server: Scripted
+    objects: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    forbidden: set[str] = field(default_factory=set)
+    """Plurals that may not be read."""
+    patches: list[tuple[str, Any]] = field(default_factory=list)
+    on_patch: Callable[[dict[str, Any]], None] = lambda _object: None
+    """What the operator makes of a changed object, at once."""
+
+    def put(self, plural: str, name: str, **parts: Any) -> dict[str, Any]:
+        """Adds an object."""
+        metadata = {
+            "name": name,
+            "namespace": "team",
+            "uid": name,
+            "resourceVersion": "1",
+            "creationTimestamp": "2026-05-01T11:50:00Z",
+        }
+        self.objects[plural, name] = {"kind": plural, "metadata": metadata, **parts}
+        return self.objects[plural, name]
+
+    def answer(self, call: Call) -> Reply:
+        """What the API server would say."""
+        *_, plural, name = ("", *call.path.rstrip("/").split("/"))
+        if (last := name) and plural in ("team", "namespaces"):
+            plural, name = last, ""
+        if plural in self.forbidden:
+            return _refused(403, f"{plural} is forbidden")
+        if not name:
+            found = [item for (of, _), item in self.objects.items() if of == plural and _selected(item, call)]
+            return Reply(body={"metadata": {"resourceVersion": "1"}, "items": found})
+        if (plural, name) not in self.objects:
+            return _refused(404, f"no {name}")
+        item = self.objects[plural, name]
+        if call.method == "PATCH":
+            self.patches.append((name, call.body))
+            item["spec"] = {**item["spec"], **call.body["spec"]}
+            self.on_patch(item)
+        return Reply(body=item)
+
+
+def _refused(code: int, message: str) -> Reply:
+    return Reply(code, {"kind": "Status", "code": code, "message": message})
+
+
+def _selected(item: dict[str, Any], call: Call) -> bool:
+    """The one selector that tests use: the run of a question."""
+    wanted = [part for part in call.query.get("fieldSelector", "").split(",") if part.startswith("spec.run=")]
+    return all(part == f"spec.run={item['spec'].get('run')}" for part in wanted)
+
+
+@pytest.fixture
+def team(server: Scripted, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Team:
+    """An empty namespace, which commands find by KUBECONFIG. The operator never does anything by itself."""
+    config = tmp_path / "kubeconfig"
+    config.write_text(
+        "current-context: one\n"
+        f"clusters: [{{name: c, cluster: {{server: '{server.url}'}}}}]\n"
+        "contexts: [{name: one, context: {cluster: c, namespace: team}}]\n"
+    )
+    monkeypatch.setenv("KUBECONFIG", str(config))
+    monkeypatch.setattr("compozy.cli.changing.WAIT_SECONDS", 0)
+    made = Team(server)
+    server.handler = made.answer
+    return made

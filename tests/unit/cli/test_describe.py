@@ -1,4 +1,4 @@
-"""A run as a tree, a question in full, a preview of it, and what a run delivers."""
+"""A question in full, a preview of it, and what a run delivers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from compozy.cli.flags import Flags
 from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_CHARACTERS, preview
 from compozy.cli.question import question_lines
 from compozy.cli.result import deliver, envelope
-from compozy.cli.runtree import steps_in_order, tree_lines, tree_of
 from compozy.cli.session import Session
 
 pytestmark = pytest.mark.unit
@@ -55,55 +54,6 @@ def question(name: str, node: str, item: int | None = None, **fields: Any) -> di
         "spec": spec,
         **fields,
     }
-
-
-def test_a_tree_says_what_waits_for_whom_since_when() -> None:
-    run = {
-        "status": {
-            "nodes": {
-                "E0": {"status": "Succeeded", "output": {"a": 1}, "completedAt": "2026-05-01T11:58:00Z"},
-                "E10": {"status": "Pending"},
-                "E2": {"status": "Failed", "reason": "ask_declined", "message": "nobody\nwanted"},
-            }
-        }
-    }
-    asked = [
-        question("q1", "E1/do", 1, spec={"expiresAt": "2026-05-01T13:00:00Z"}),
-        question(
-            "q0",
-            "E1/do",
-            0,
-            status={"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"},
-            response={"responder": "bob"},
-        ),
-        question("q2", "E1/do", 2, spec={"responders": {"users": ["ann"], "groups": ["ops"], "agents": "allow"}}),
-        question("q3", "E1/do", 3, response={"responder": "bob"}),
-    ]
-    tree = tree_of(["E0", "E1"], run, asked)
-    assert list(tree_lines(tree, NOW)) == [
-        '├─ ✓ E0  Succeeded  2m ago  {"a": 1}',
-        "├─ · E1  Pending",
-        "│  └─ ? do  Waiting",
-        "│     ├─ item 0  “About q0?”  humanrequest/q0  answered by bob 60s ago",
-        "│     ├─ item 1  “About q1?”  humanrequest/q1  waits for somebody since 10m, expires in 60m",
-        "│     ├─ item 2  “About q2?”  humanrequest/q2  waits for ann or group ops or agents since 10m",
-        "│     └─ item 3  “About q3?”  humanrequest/q3  answered by bob, not yet taken up",
-        "├─ ✗ E2  Failed  (ask_declined)  nobody wanted",
-        "└─ · E10  Pending",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("spec", "ids"),
-    [
-        ({"steps": [{"id": "b"}, {"id": "a"}, "broken"]}, ["b", "a"]),
-        ({"graph": {"nodes": [{"id": "z"}]}}, ["z"]),
-        ({}, []),
-        (None, []),
-    ],
-)
-def test_steps_keep_the_order_of_their_author(spec: Any, ids: list[str]) -> None:
-    assert steps_in_order(spec) == ids
 
 
 def test_a_question_in_full() -> None:

@@ -35,7 +35,9 @@ def test_help_imports_nothing_but_click() -> None:
     assert not modules & unwanted
 
 
-@pytest.mark.parametrize("command", ["requests", "request", "respond", "runs", "describe", "cancel", "run"])
+@pytest.mark.parametrize(
+    "command", ["requests", "request", "respond", "runs", "describe", "cancel", "retry", "graph", "run"]
+)
 def test_a_command_imports_nothing_heavy(command: str) -> None:
     modules = imported_after(f"import compozy.cli.commands.{command}\nimport compozy.cli.kube.client")
     assert not modules & set(HEAVY)

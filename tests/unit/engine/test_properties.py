@@ -57,7 +57,7 @@ def histories(draw):
 
 def reload(name, state):
     """The state as a restarted operator finds it."""
-    return from_status(begun(name), to_status(state))
+    return from_status(COMPILED[name], begun(name), to_status(COMPILED[name], state))
 
 
 @given(histories())

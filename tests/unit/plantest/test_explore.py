@@ -232,7 +232,7 @@ graph:
         ("nodes.ask.output.n > 41", set()),
         ("nodes.ask.output.n > 41 && nodes.ask.output.n < 40", {("big", "", "unreached")}),
         ("nodes.ask.output == null", {("big", "", "unreached")}),
-        ("nodes.ask.output.m > 3", {("pick", "nodes.ask.output.m > 3", "predicate_evaluation_failed")}),
+        ("nodes.ask.output.n > 'x'", {("pick", "nodes.ask.output.n > 'x'", "predicate_evaluation_failed")}),
     ],
 )
 def test_faults_of_graphs_are_found(when, expected):

@@ -3,7 +3,7 @@
 import pytest
 
 from compozy.engine.events import RequestAnswered, RequestCanceled, RequestUnanswered
-from compozy.requests.closing import event_of, final_state_of, is_open, was_taken
+from compozy.requests.closing import event_of, final_state_of, is_open, status_in, was_taken
 
 pytestmark = pytest.mark.unit
 
@@ -31,7 +31,7 @@ def request(state=None, node="E0", **response):
     ],
 )
 def test_what_a_state_stands_for(item, event):
-    assert event_of(item) == event
+    assert event_of(item, "E0") == event
 
 
 def test_a_request_without_a_status_is_open():
@@ -48,6 +48,12 @@ def test_the_state_that_a_decision_leads_to():
     }
 
 
+def test_in_a_fan_out_the_item_says_whether_an_answer_was_taken():
+    nodes = {"choose": {"items": {"3": {"status": "Succeeded"}, "4": {"status": "Waiting"}}}}
+    taken = [was_taken({"spec": {"node": "choose", "item": item}}, status_in(nodes)) for item in (3, 4, 5)]
+    assert taken == [True, False, False]
+
+
 @pytest.mark.parametrize(
     ("node", "nodes", "taken"),
     [
@@ -61,4 +67,4 @@ def test_the_state_that_a_decision_leads_to():
     ],
 )
 def test_the_nearest_step_says_whether_an_answer_was_taken(node, nodes, taken):
-    assert was_taken(request(node=node), nodes) is taken
+    assert was_taken(request(node=node), status_in(nodes)) is taken

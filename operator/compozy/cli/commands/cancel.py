@@ -3,6 +3,7 @@
 import click
 
 from compozy.cli.answering import TRIES, pause_before_retry, raise_if_resolved
+from compozy.cli.changing import NOT_TAKEN_UP, WAIT_SECONDS, change_run, wait_for_run
 from compozy.cli.command import command
 from compozy.cli.completion import names_of
 from compozy.cli.errors import CliError
@@ -14,8 +15,6 @@ from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.kube.watch import watch
 from compozy.cli.session import Session
 from compozy.requests.closing import state_of
-
-WAIT_SECONDS = 10.0
 
 
 @command("cancel")
@@ -35,13 +34,8 @@ def cancel(session: Session, run_name: str | None, request_name: str | None) -> 
 
 
 def _cancel_run(session: Session, name: str) -> int:
-    try:
-        run = session.client.merge_patch(PLAN_RUNS, session.namespace, name, {"spec": {"canceled": True}})
-    except ApiError as error:
-        if not error.not_found:
-            raise
-        raise CliError("run_not_found", f"there is no run {name!r} in {session.namespace}") from error
-    run = _ended(session, run)
+    run = change_run(session, name, {"canceled": True})
+    run = wait_for_run(session, run, lambda seen: phase_of(seen) in ENDED)
     phase = phase_of(run)
     if phase in ("Succeeded", "Failed"):
         raise CliError("conflict", f"run {name} had already ended: {phase}")
@@ -51,26 +45,8 @@ def _cancel_run(session: Session, name: str) -> int:
         session.out(f"planrun/{name} canceled")
     else:
         session.out(f"planrun/{name} cancel requested")
-        session.note("The operator has not taken it up yet.")
+        session.note(NOT_TAKEN_UP)
     return 0
-
-
-def _ended(session: Session, run: Object) -> Object:
-    """The run once it has ended, or as it is after a few seconds."""
-    if phase_of(run) in ENDED:
-        return run
-    for change in watch(
-        session.client,
-        PLAN_RUNS,
-        session.namespace,
-        field_selector=f"metadata.name={run['metadata']['name']}",
-        since=ObjectList([run], run["metadata"]["resourceVersion"]),
-        seconds=WAIT_SECONDS,
-    ):
-        run = change.object
-        if change.deleted or phase_of(run) in ENDED:
-            break
-    return run
 
 
 def _cancel_request(session: Session, name: str) -> int:
@@ -89,7 +65,7 @@ def _cancel_request(session: Session, name: str) -> int:
         session.out(f"humanrequest/{name} canceled")
     else:
         session.out(f"humanrequest/{name} cancel requested")
-        session.note("The operator has not taken it up yet.")
+        session.note(NOT_TAKEN_UP)
     return 0
 
 

@@ -11,14 +11,15 @@ from compozy.cli.completion import names_of
 from compozy.cli.feed import ENDED, phase_of
 from compozy.cli.find import get_run
 from compozy.cli.kube.client import Object
-from compozy.cli.kube.errors import ApiError
-from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS, PLANS
+from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.listing import sort_key
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, parse_time, until
 from compozy.cli.preview import preview
-from compozy.cli.runtree import steps_in_order, tree_lines, tree_of
+from compozy.cli.runtree import places_of, tree_of
 from compozy.cli.session import Session
+from compozy.cli.stored import Stored
+from compozy.cli.treelines import tree_lines
 from compozy.requests.closing import is_open
 
 _INPUTS = 100
@@ -28,32 +29,17 @@ _INPUTS = 100
 @click.argument("run_name", metavar="RUN", shell_complete=names_of(PLAN_RUNS))
 def describe(session: Session, run_name: str) -> None:
     """Show a run: each step, what waits for whom since when, and the next deadline."""
-    run = get_run(session, run_name)
+    run, stored = get_run(session, run_name), Stored(session)
     name = run["metadata"]["name"]
     questions = session.client.list(HUMAN_REQUESTS, session.namespace, field_selector=f"spec.run={name}").items
     if session.as_json:
-        session.out_json({"run": run, "requests": [preview(question) for question in questions]})
+        session.out_json({"run": stored.whole(run), "requests": [preview(question) for question in questions]})
         return
     now = session.now()
-    tree = tree_of(steps_in_order(_plan_spec(session, run)), run, questions)
-    for line in (*_head(run, questions, now), "", *tree_lines(tree, now)):
+    places = places_of(stored.plan_of(run))
+    tree = tree_of(places.order, stored.full_nodes(run, outputs=False), questions)
+    for line in (*_head(run, questions, now), "", *tree_lines(tree, now, places.loops)):
         session.out(line)
-
-
-def _plan_spec(session: Session, run: Object) -> Object | None:
-    """What the run was written as, for the order of its steps; None where that has changed since."""
-    inline: Object | None = run["spec"].get("plan")
-    if inline is not None:
-        return inline
-    try:
-        plan = session.client.get(PLANS, session.namespace, run["spec"]["planRef"]["name"])
-    except ApiError as error:
-        if error.status not in (403, 404):
-            raise
-        return None
-    frozen = (run.get("status") or {}).get("revision")
-    spec: Object = plan["spec"]
-    return spec if not frozen or (plan.get("status") or {}).get("revision") == frozen else None
 
 
 def _head(run: Object, questions: Sequence[Object], now: datetime) -> Iterator[str]:
@@ -72,8 +58,9 @@ def _head(run: Object, questions: Sequence[Object], now: datetime) -> Iterator[s
         yield _line("Attendance", "Unattended: nobody is asked")
     if spec.get("inputs"):
         yield _line("Inputs", cut(clean(json.dumps(spec["inputs"], ensure_ascii=False)), _INPUTS))
-    if waiting:
-        yield _line("Next", _deadline(waiting, now))
+    following = _next(status, waiting, now)
+    if following:
+        yield _line("Next", following)
     for condition in status.get("conditions") or []:
         if condition["type"] == "Succeeded" and condition["status"] == "False":
             yield _line("Why", condition["message"] or condition["reason"])
@@ -92,13 +79,23 @@ def _standing(run: Object, waiting: int) -> str:
     return phase
 
 
-def _deadline(waiting: Sequence[Object], now: datetime) -> str:
-    """The question that closes first."""
-    first = min(waiting, key=lambda item: sort_key(item, "pending"))
-    if not first["spec"].get("expiresAt"):
-        return "no question has a deadline"
-    closes = first["spec"]["expiresAt"]
-    return f"{first['spec']['node']} closes {until(closes, now)} ({closes})"
+def _next(status: Object, waiting: Sequence[Object], now: datetime) -> str:
+    """What happens by itself first: a question closes, or the run goes on. Empty where nothing does."""
+    first = min(waiting, key=lambda item: sort_key(item, "pending"), default=None)
+    closes = first["spec"].get("expiresAt") if first else None
+    goes_on = status.get("deadline") if status.get("phase") not in ENDED else None
+    if _is_earlier(goes_on, closes):
+        return f"goes on by itself {until(goes_on, now)} ({goes_on})"
+    if first and closes:
+        item = f" item {first['spec']['item']}" if first["spec"].get("item") is not None else ""
+        return f"{first['spec']['node']}{item} closes {until(closes, now)} ({closes})"
+    return "no question has a deadline" if waiting else ""
+
+
+def _is_earlier(text: str | None, other: str | None) -> bool:
+    """Whether there is a time, and it comes before another that there need not be."""
+    one, two = parse_time(text), parse_time(other)
+    return one is not None and (two is None or one < two)
 
 
 def _moment(text: str | None, now: datetime) -> str:

@@ -163,6 +163,7 @@ def _follow(session: Session, created: Object, title: str, *, asks: bool) -> int
     from compozy.cli.interview import NobodyHere
     from compozy.cli.progress import Progress
     from compozy.cli.result import deliver
+    from compozy.cli.stored import Stored
 
     name = created["metadata"]["name"]
     progress = Progress(session)
@@ -178,7 +179,7 @@ def _follow(session: Session, created: Object, title: str, *, asks: bool) -> int
     except UnreachableError as error:
         raise CliError("unreachable", f"{error}. The run goes on. {_afterwards(session, name)}") from error
     progress.ended(ended)
-    return deliver(session, ended, title)
+    return deliver(session, Stored(session).whole(ended), title)
 
 
 def _afterwards(session: Session, name: str) -> str:

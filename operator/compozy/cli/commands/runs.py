@@ -12,6 +12,7 @@ from compozy.cli.output.table import Column, Table
 from compozy.cli.output.text import clean
 from compozy.cli.output.times import age
 from compozy.cli.session import Session
+from compozy.cli.stored import Stored
 
 
 @command("runs", shared=("all_namespaces", "selector", "watch"), formats=("json", "yaml", "name", "wide"))
@@ -32,6 +33,9 @@ def runs(session: Session) -> None:
 
 
 def _print(session: Session, table: Table, runs: Sequence[Object], *, streamed: bool) -> None:
+    if session.output in ("json", "yaml"):
+        stored = Stored(session)
+        runs = [stored.whole(run) for run in runs]
     if session.output in ("json", "yaml") and not streamed:
         listed: dict[str, Any] = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(runs)}
         (session.out_json if session.as_json else session.out_yaml)(listed)

@@ -52,6 +52,7 @@ PLAN_RUNS = Resource(API_VERSION, "planruns", "PlanRun")
 HUMAN_REQUESTS = Resource(API_VERSION, "humanrequests", "HumanRequest")
 AGENTS = Resource(API_VERSION, "agents", "Agent")
 CATALOG_ENTRIES = Resource(API_VERSION, "catalogentries", "CatalogEntry")
+CONTROLLER_REVISIONS = Resource("apps/v1", "controllerrevisions", "ControllerRevision")
 NAMESPACES = Resource("v1", "namespaces", "Namespace", namespaced=False)
 SELF_SUBJECT_REVIEWS = Resource(
     "authentication.k8s.io/v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False

@@ -1,4 +1,4 @@
-"""Calls by name: tools, agents, and other plans."""
+"""Calls in steps: agents and other plans."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,31 +6,12 @@ from typing import Any
 from compozy.engine.effects import Call
 from compozy.engine.events import CallFailed, CallFinished, NodeEvent
 from compozy.engine.outcomes import Calling, Context, Failed, Outcome, PlanCalled, Succeeded
-from compozy.language.compiled import AgentSpec, CallSpec, PlanCallSpec
+from compozy.language.compiled import AgentSpec, PlanCallSpec
 from compozy.language.errors import LanguageError
 from compozy.language.problems import InputsInvalid
 from compozy.language.schema import field_errors
 
 DEFAULT_MODEL = "default"
-
-
-def enter_call(spec: CallSpec, context: Context) -> Outcome:
-    """Have a tool called."""
-    try:
-        rendered = spec.input.render(context.scope)
-    except LanguageError as error:
-        return Failed(error.code, error.message)
-    return Calling(Call(context.node, context.generation, "tool", spec.tool, rendered))
-
-
-def resume_call(spec: CallSpec, context: Context, event: NodeEvent) -> Outcome:  # noqa: ARG001
-    """Take the tool's result."""
-    match event:
-        case CallFinished():
-            return Succeeded(event.output)
-        case CallFailed():
-            return Failed(event.reason, event.message)
-    return Failed("internal", f"a call cannot take {type(event).__name__}")
 
 
 def enter_agent(spec: AgentSpec, context: Context) -> Outcome:

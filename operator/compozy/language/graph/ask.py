@@ -1,33 +1,35 @@
 """`ask` in a graph plan: the lint rules of the human-requests page."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from compozy.language.annotations import annotation_problems
 from compozy.language.compiled import AskSpec
-from compozy.language.durations import seconds_of
 from compozy.language.graph.fields import Fields
+from compozy.language.graph.made import Made
+from compozy.language.graph.people import read_expiry, read_responders
+from compozy.language.graph.schemas import read_schema
+from compozy.language.graph.shapes import Declared
 from compozy.language.graph.template import GoTemplateValue
-from compozy.language.keys import read_keys
-from compozy.language.schema import check_schema, field_errors, normalize_schema
+from compozy.language.schema import field_errors
 
-_KEYS = ("prompt", "context", "expect", "responders", "expires", "when_unanswered", "default")
+_KEYS: Final = ("prompt", "context", "expect", "responders", "expires", "when_unanswered", "default")
+_INVALID: Final = "wait_shape_invalid"
+"""The published code for what is wrong with the shape of anything that waits."""
 
 
-def compile_ask(values: Mapping[str, Any], fields: Fields) -> AskSpec | None:
+def compile_ask(values: Mapping[str, Any], fields: Fields) -> Made | None:
     """Compile the params of an ask; None where it cannot be right, with the problems recorded."""
     before = len(fields.problems)
-    path = f"{fields.path}.params"
-    params = read_keys(values.get("params"), path, _KEYS, fields.problems, required=("prompt",))
+    params = fields.keys(values.get("params"), "params", _KEYS, required=("prompt",), refusal=_INVALID)
     prompt = fields.text(params["prompt"], "params.prompt") if "prompt" in params else None
     expect = _expect(params, fields)
     context = _context(params.get("context"), fields)
-    after, route = _expires(params.get("expires"), fields)
+    after, route = read_expiry(params.get("expires"), "params.expires", fields, _INVALID)
     default = _default(params, expect, fields)
-    responders = _responders(params.get("responders"), fields)
+    responders = read_responders(params.get("responders"), "params.responders", fields)
     if len(fields.problems) > before or prompt is None or expect is None:
         return None
-    return AskSpec(
+    spec = AskSpec(
         prompt=prompt,
         expect=expect,
         context=context,
@@ -38,6 +40,7 @@ def compile_ask(values: Mapping[str, Any], fields: Fields) -> AskSpec | None:
         default=default,
         wraps=False,
     )
+    return Made(spec, Declared(expect))
 
 
 def _expect(params: Mapping[str, Any], fields: Fields) -> Mapping[str, Any] | None:
@@ -47,11 +50,7 @@ def _expect(params: Mapping[str, Any], fields: Fields) -> Mapping[str, Any] | No
     if not isinstance(params["expect"], Mapping) or not params["expect"]:
         fields.report("params.expect", "ask_expect_required", "must be a JSON Schema or a map of field types")
         return None
-    schema = normalize_schema(params["expect"])
-    path = f"{fields.path}.params.expect"
-    problems = check_schema(schema, path) or annotation_problems(schema, path)
-    fields.problems.extend(problems)
-    return None if problems else schema
+    return read_schema(params["expect"], "params.expect", fields, for_answers=True)
 
 
 def _context(context: Any, fields: Fields) -> GoTemplateValue | None:
@@ -61,19 +60,6 @@ def _context(context: Any, fields: Fields) -> GoTemplateValue | None:
         fields.report("params.context", "invalid_type", "must be an object")
         return None
     return fields.value(context, "params.context")
-
-
-def _expires(expires: Any, fields: Fields) -> tuple[float | None, str | None]:
-    if expires is None:
-        return None, None
-    path = f"{fields.path}.params.expires"
-    values = read_keys(expires, path, ("after", "route"), fields.problems, required=("after",))
-    after = seconds_of(values["after"], f"{path}.after", fields.problems) if "after" in values else None
-    route = values.get("route")
-    if route is not None and route not in fields.edges.out(fields.node):
-        message = f"`route` must be a direct forward edge of `{fields.node}`; add the edge or name one of them"
-        fields.report("params.expires.route", "error_route_backward", message)
-    return after, route
 
 
 def _default(
@@ -97,13 +83,3 @@ def _default(
             key = "params.default" if where == "payload" else f"params.default.{where}"
             fields.report(key, "default_invalid", f"the default does not conform to expect: {message}")
     return compiled
-
-
-def _responders(responders: Any, fields: Fields) -> Mapping[str, Any]:
-    if responders is None:
-        return {"agents": "deny"}
-    values = read_keys(responders, f"{fields.path}.params.responders", ("agents",), fields.problems)
-    agents = values.get("agents", "deny")
-    if agents not in ("allow", "deny"):
-        fields.report("params.responders.agents", "responder_policy_invalid", "must be `allow` or `deny`")
-    return {"agents": agents}

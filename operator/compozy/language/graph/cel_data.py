@@ -45,7 +45,7 @@ class ImportedData:
             if key not in source:
                 break
             value = source[key]
-            if position == len(path) - 1 or not isinstance(value, dict):
+            if position == len(path) - 1 or not isinstance(value, Mapping):
                 target[key] = self._import(value, 0)
                 break
             target = target.setdefault(key, {})
@@ -81,7 +81,7 @@ class ImportedData:
         if isinstance(value, list):
             self.longest = max(self.longest, len(value))
             return [self._import(element, depth + 1) for element in value]
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             self.longest = max(self.longest, len(value))
             return {self._import_text(key): self._import(element, depth + 1) for key, element in value.items()}
         if isinstance(value, int) and not MIN_INT <= value <= MAX_INT:

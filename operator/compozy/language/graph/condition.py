@@ -15,7 +15,7 @@ Only the data that a condition names is handed to the library, so a big output e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NoReturn
@@ -63,7 +63,7 @@ class Condition:
 
     def references(self) -> tuple[Reference, ...]:
         """Return every path known to be read from the scope, with its place in the text."""
-        return tuple(Reference(read.path, read.offset) for read in self._analysis.reads)
+        return tuple(Reference(read.path, read.offset, read.tests) for read in self._analysis.reads)
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """Return the paths of `references`, each once."""
@@ -93,10 +93,13 @@ class Condition:
             data = import_data(scope, self._sources)
         except ValueError as error:
             self._fail(str(error))
-        if data.cost(self._analysis.reads, MAX_ITERATIONS) > MAX_COST:
-            self._fail("too much data is read inside a macro; compare less of it")
-        if self._analysis.joins_repeatedly and data.count + data.characters > MAX_REPEATED_JOIN_SIZE:
-            self._fail("too much data for an addition inside a macro; compare less of it")
+        cost = data.cost(self._analysis.reads, MAX_ITERATIONS)
+        if cost > MAX_COST:
+            self._fail(f"too much data is read inside a macro: cost {cost}, limit {MAX_COST}; compare less of it")
+        size = data.count + data.characters
+        if self._analysis.joins_repeatedly and size > MAX_REPEATED_JOIN_SIZE:
+            limit = f"cost {size}, limit {MAX_REPEATED_JOIN_SIZE}"
+            self._fail(f"too much data for an addition inside a macro: {limit}; compare less of it")
         return data
 
     def _explanation(self, scope: Mapping[str, Json], message: str) -> str:
@@ -131,29 +134,43 @@ def compile_condition(text: str, aliases: Iterable[str] = ()) -> Condition:
     if len(text) > MAX_LENGTH:
         raise ConditionSyntaxError(f"the condition is longer than {MAX_LENGTH} characters", text, MAX_LENGTH)
     names = tuple(sorted(set(aliases)))
-    variables = {*MAPS, "item", "index", "generation", *names}
     try:
         program = _environment(names).compile(text)
     except RuntimeError as error:
-        raise _syntax_error(text, str(error), variables) from error
+        raise syntax_error(text, str(error), names) from error
+    refuse_result(program, text)
+    analysis = analyze(read_checked(program.serialize()), _variables(names), text)
+    return Condition(text, program, analysis, analysis.sources())
+
+
+def refuse_result(program: Any, text: str) -> None:
+    """Refuse an expression that can never be a boolean. Raises ConditionSyntaxError, `condition_not_bool`."""
     kind = program.return_type().name()
     if kind not in ("BOOL", "DYN"):
         message = f"the condition is of type {kind.lower()}, not a boolean; compare it with something"
         raise ConditionSyntaxError(message, text, 0, code="condition_not_bool")
-    analysis = analyze(read_checked(program.serialize()), variables, text)
-    return Condition(text, program, analysis, analysis.sources())
 
 
 @lru_cache(maxsize=256)
 def _environment(aliases: tuple[str, ...]) -> Any:
+    return environment(aliases, {})
+
+
+@lru_cache(maxsize=256)
+def _variables(aliases: tuple[str, ...]) -> frozenset[str]:
+    return frozenset({*MAPS, "item", "index", "generation", *aliases})
+
+
+def environment(aliases: Iterable[str], more: Mapping[str, Any]) -> Any:
+    """What the library knows of the variables of a run; `more` are further ones with their types."""
     objects = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
     variables = dict.fromkeys(aliases, cel.Type.DYN)
     variables |= dict.fromkeys(MAPS, objects)
     variables |= {"item": cel.Type.DYN, "index": cel.Type.INT, "generation": cel.Type.INT}
-    return cel.NewEnv(variables=variables)
+    return cel.NewEnv(variables={**variables, **more})
 
 
-def _syntax_error(text: str, message: str, variables: Set[str]) -> ConditionSyntaxError:
+def syntax_error(text: str, message: str, aliases: tuple[str, ...]) -> ConditionSyntaxError:
     """Turn the library's message, which lists errors with their lines and columns, into one error of ours."""
     errors = _ERROR.findall(message)
     if not errors:
@@ -167,6 +184,6 @@ def _syntax_error(text: str, message: str, variables: Set[str]) -> ConditionSynt
         # The library points at the last dot of a path or at the parenthesis of a call.
         start = text.rfind(undeclared[1], 0, offset + len(undeclared[1]))
         offset = start if start >= 0 else offset
-        first = f"{undeclared[1]} is not declared; the variables are {', '.join(sorted(variables))}"
+        first = f"{undeclared[1]} is not declared; the variables are {', '.join(sorted(_variables(aliases)))}"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return ConditionSyntaxError(first + more, text, offset)

@@ -8,49 +8,40 @@ from compozy.language.problems import Problem
 
 
 class Edges:
-    """What comes after what."""
+    """What comes directly after what."""
 
     def __init__(self, pairs: Collection[tuple[str, str]]) -> None:
-        self._into: dict[str, list[str]] = {}
-        self._out: dict[str, list[str]] = {}
+        into: dict[str, list[str]] = {}
+        out: dict[str, list[str]] = {}
         for source, target in pairs:
-            self._into.setdefault(target, []).append(source)
-            self._out.setdefault(source, []).append(target)
+            into.setdefault(target, []).append(source)
+            out.setdefault(source, []).append(target)
+        self._into = {node: tuple(sources) for node, sources in into.items()}
+        self._out = {node: tuple(targets) for node, targets in out.items()}
 
     def into(self, node: str) -> tuple[str, ...]:
-        """Direct dependencies of a node."""
-        return tuple(self._into.get(node, ()))
+        """Direct dependencies of a node, as authored."""
+        return self._into.get(node, ())
 
     def out(self, node: str) -> tuple[str, ...]:
-        """Direct dependents of a node."""
-        return tuple(self._out.get(node, ()))
-
-    def before(self, node: str) -> frozenset[str]:
-        """Every node that has ended when this one starts."""
-        seen: set[str] = set()
-        stack = list(self.into(node))
-        while stack:
-            current = stack.pop()
-            if current not in seen:
-                seen.add(current)
-                stack.extend(self.into(current))
-        return frozenset(seen)
+        """Direct dependents of a node, as authored."""
+        return self._out.get(node, ())
 
 
-def read_edges(data: Any, ids: Collection[str], problems: list[Problem]) -> Edges:
-    """Read `graph.edges`; an end that names no node is an `unknown_reference`."""
+def read_edges(data: Any, path: str, ids: Collection[str], problems: list[Problem]) -> Edges:
+    """Read the `edges` of a graph; an end that names no node is an `unknown_reference`."""
     pairs: dict[tuple[str, str], None] = {}
     if data is not None and not isinstance(data, list):
-        problems.append(Problem("graph.edges", "invalid_type", "must be a list of {from, to}"))
+        problems.append(Problem(path, "invalid_type", "must be a list of {from, to}"))
         data = None
     for index, edge in enumerate(data or ()):
-        path = f"graph.edges[{index}]"
-        ends = read_keys(edge, path, ("from", "to"), problems, required=("from", "to"))
-        known = [_end(ends[name], f"{path}.{name}", ids, problems) for name in ("from", "to") if name in ends]
+        where = f"{path}[{index}]"
+        ends = read_keys(edge, where, ("from", "to"), problems, required=("from", "to"))
+        known = [_end(ends[name], f"{where}.{name}", ids, problems) for name in ("from", "to") if name in ends]
         if len(known) == 2 and all(known):
             pair = (ends["from"], ends["to"])
             if pair in pairs:
-                problems.append(Problem(path, "duplicate_edge", f"the edge {pair[0]} → {pair[1]} is there twice"))
+                problems.append(Problem(where, "duplicate_edge", f"the edge {pair[0]} → {pair[1]} is there twice"))
             pairs[pair] = None
     return Edges(pairs)
 
@@ -58,5 +49,5 @@ def read_edges(data: Any, ids: Collection[str], problems: list[Problem]) -> Edge
 def _end(name: Any, path: str, ids: Collection[str], problems: list[Problem]) -> bool:
     if isinstance(name, str) and name in ids:
         return True
-    problems.append(Problem(path, "unknown_reference", f"there is no node `{name}`"))
+    problems.append(Problem(path, "unknown_reference", f"there is no node `{name}` in this graph"))
     return False

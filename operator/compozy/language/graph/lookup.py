@@ -22,7 +22,14 @@ def follow(value: Json | Mapping[str, Json], names: Sequence[str], base: str = "
         if not isinstance(current, Mapping) or name not in current:
             raise _explain(current, names, position, base)
         current = current[name]
-    return current  # type: ignore[return-value]
+    return plain(current)
+
+
+def plain(value: Json | Mapping[str, Json]) -> Json:
+    """A value whose objects are all of the kind that JSON is written from: scopes consist of persistent maps."""
+    if isinstance(value, dict) or not isinstance(value, Mapping):
+        return value
+    return {key: plain(member) for key, member in value.items()}
 
 
 def _explain(value: Json | Mapping[str, Json], names: Sequence[str], position: int, base: str) -> RenderError:

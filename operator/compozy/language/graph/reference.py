@@ -11,3 +11,5 @@ class Reference:
 
     path: tuple[str, ...]
     offset: int
+    tests: bool = False
+    """Whether it only asks if the last key is there."""

@@ -1,38 +1,37 @@
 """`route` in a graph plan: the first condition that holds chooses the way."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from compozy.language.compiled import Condition, RouteSpec
 from compozy.language.graph.fields import Fields
-from compozy.language.keys import read_keys
+from compozy.language.graph.made import Made
+from compozy.language.graph.shapes import TEXT, Members
+
+OUTPUT: Final = Members({"to": TEXT, "cause": TEXT, "matched_when": TEXT})
 
 
-def compile_route(values: Mapping[str, Any], fields: Fields) -> RouteSpec | None:
+def compile_route(values: Mapping[str, Any], fields: Fields) -> Made | None:
     """Compile a route; None where it cannot be right, with the problems recorded."""
     before = len(fields.problems)
     routes = values.get("routes")
     if not isinstance(routes, list) or not routes:
         fields.report("routes", "route_empty", "a route has at least one {when, to}")
         routes = []
-    compiled: list[tuple[str, Condition, str]] = []
-    for index, route in enumerate(routes):
-        entry = _entry(route, f"routes[{index}]", fields)
-        if entry is not None:
-            compiled.append(entry)
+    entries = [_entry(route, f"routes[{index}]", fields) for index, route in enumerate(routes)]
+    compiled = [entry for entry in entries if entry is not None]
     default = values.get("default")
     if default is None:
         fields.report("default", "route_default_required", "a route needs a `default` for when nothing holds")
-    destinations = [entry[2] for entry in compiled] + ([default] if isinstance(default, str) else [])
-    _check_destinations(destinations, fields)
+    destinations = [(f"routes[{index}].to", entry[2]) for index, entry in enumerate(entries) if entry is not None]
+    _check_destinations(destinations + ([] if default is None else [("default", default)]), fields)
     if len(fields.problems) > before or not isinstance(default, str):
         return None
-    return RouteSpec(routes=tuple(compiled), default=default)
+    return Made(RouteSpec(routes=tuple(compiled), default=default), OUTPUT)
 
 
-def _entry(route: Any, key: str, fields: Fields) -> tuple[str, Condition, str] | None:
-    path = f"{fields.path}.{key}"
-    values = read_keys(route, path, ("when", "to"), fields.problems, required=("when", "to"))
+def _entry(route: Any, key: str, fields: Fields) -> tuple[str, Condition, Any] | None:
+    values = fields.keys(route, key, ("when", "to"), required=("when", "to"))
     if len(values) != 2:
         return None
     condition = fields.condition(values["when"], f"{key}.when")
@@ -41,16 +40,18 @@ def _entry(route: Any, key: str, fields: Fields) -> tuple[str, Condition, str] |
     return values["when"], condition, values["to"]
 
 
-def _check_destinations(destinations: list[Any], fields: Fields) -> None:
-    forward = fields.edges.out(fields.node)
-    for index, destination in enumerate(destinations):
-        if destination not in forward:
+def _check_destinations(destinations: list[tuple[str, Any]], fields: Fields) -> None:
+    forward = dict.fromkeys(fields.forward, False)
+    for key, destination in destinations:
+        if not isinstance(destination, str) or destination not in forward:
             message = f"`{destination}` is not a direct forward edge of `{fields.node}`; add the edge"
-            fields.report("routes", "route_destination_invalid", message)
-        elif destination in destinations[:index]:
+            fields.report(key, "route_destination_invalid", message)
+        elif forward[destination]:
             message = f"`{destination}` is the destination of two routes; each needs its own"
-            fields.report("routes", "route_destination_duplicate", message)
-    for target in forward:
-        if target not in destinations:
+            fields.report(key, "route_destination_duplicate", message)
+        else:
+            forward[destination] = True
+    for target, is_chosen in forward.items():
+        if not is_chosen:
             message = f"the edge to `{target}` is never chosen; add a route to it or remove the edge"
             fields.report("routes", "route_edge_undeclared", message)

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from compozy.api.base import API_VERSION
 from compozy.language.authoring.grammar import IDENTITY, REQUESTS, SPEC
+from compozy.language.graph.inputs import REFERENCES, TYPES
+from compozy.language.json_schema import graph
 from compozy.language.json_schema.steps import Schema, definitions, table_schema
 from compozy.language.keys import camel
 
@@ -13,13 +15,22 @@ _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
 _INPUT: Final[Schema] = {
     "type": "object",
     "properties": {
-        "type": {"enum": ["string", "number", "boolean", "agent"]},
+        "type": {"enum": list(TYPES)},
         "required": {"type": "boolean"},
         "description": _TEXT,
         "default": {},
-        "enum": {"type": "array"},
+        "enum": {"type": "array", "minItems": 1},
+        "ref": {
+            "type": "object",
+            "properties": {"kind": {"enum": list(REFERENCES)}},
+            "required": ["kind"],
+            "additionalProperties": False,
+        },
     },
     "required": ["type"],
+    "if": {"properties": {"type": {"const": "ref"}}, "required": ["type"]},
+    "then": {"required": ["ref"]},
+    "else": {"properties": {"ref": False}},
     "additionalProperties": False,
 }
 
@@ -46,7 +57,7 @@ def plan_schema() -> Schema:
             "bare": _plan(is_resource=False),
             "manifest": _manifest(),
             "spec": _plan(is_resource=True),
-            "graph": _graph(),
+            **graph.definitions(),
             **definitions(),
         },
     }
@@ -85,31 +96,3 @@ def _plan(*, is_resource: bool) -> Schema:
     inputs_once = {"not": {"required": [spelling("input_schema"), "inputs"]}}
     table = SPEC if is_resource else {**IDENTITY, **SPEC}
     return {**table_schema(table, fields, spelling), "allOf": [*_RULES, inputs_once]}
-
-
-def _graph() -> Schema:
-    """The outline of a graph: what a node needs beside its kind is checked when the plan is loaded."""
-    node = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"},
-            "class": {"enum": ["action", "control", "source"]},
-            "kind": {"type": "string", "minLength": 1},
-        },
-        "required": ["id", "class", "kind"],
-    }
-    edge = {
-        "type": "object",
-        "properties": {"from": _TEXT, "to": _TEXT},
-        "required": ["from", "to"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {
-            "nodes": {"type": "array", "minItems": 1, "items": node},
-            "edges": {"type": "array", "items": edge},
-        },
-        "required": ["nodes"],
-        "additionalProperties": False,
-    }

@@ -1,10 +1,12 @@
 """The steps dialect: steps that run one after another, compiled to a chain of nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from compozy.language.compiled import SOLVER, Block, CompiledPlan, Node, SolverSpec, block_of
+from rpds import HashTrieMap
+
+from compozy.language.compiled import SOLVER, Block, CompiledPlan, Node, SolverSpec, Table, block_of
 from compozy.language.problems import Problem
 from compozy.language.steps.block import compile_steps_list
 from compozy.language.steps.context import Surroundings
@@ -19,18 +21,20 @@ class StepsDialect:
     name: Literal["steps"] = "steps"
     asks_in_turn: bool = True
 
-    def scope(self, inputs: Mapping[str, Any], generation: int) -> dict[str, Any]:  # noqa: ARG002
+    def scope(self, inputs: Mapping[str, Any], generation: int) -> Table:  # noqa: ARG002
         """The inputs."""
-        return {"input": inputs}
+        return HashTrieMap({"input": inputs})
 
-    def record(self, scope: dict[str, Any], node: str, status: str, output: Any) -> None:
+    def record(
+        self,
+        scope: Table,
+        node: str,
+        status: str,
+        output: Any,
+        items: Sequence[Mapping[str, Any]] | None = None,  # noqa: ARG002 - steps have no lanes
+    ) -> Table:
         """Only what has succeeded can be referred to."""
-        if status == "Succeeded":
-            scope[node] = output
-
-    def copied(self, scope: dict[str, Any]) -> dict[str, Any]:
-        """Results are never changed, so a shallow copy does."""
-        return dict(scope)
+        return scope.insert(node, output) if status == "Succeeded" else scope
 
 
 def compile_steps(values: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:

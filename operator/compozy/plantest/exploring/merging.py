@@ -7,10 +7,11 @@ result that makes no difference any more.
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from compozy.engine.frames import Container
+from rpds import HashTrieSet
+
 from compozy.engine.state import Cell, RunState
 from compozy.language.compiled import SOLVER, CompiledPlan, Node
 
@@ -18,7 +19,7 @@ _WORD = re.compile(r"\w+")
 _ANY_NODE = re.compile(r"\bnodes\b(?!\s*\.\s*\w)")
 """`nodes` without a name behind it: any of them may be meant."""
 
-_OF_CONTAINER = [member.name for member in fields(Container) if member.name != "block"]
+_UNCHANGING = ("block", "spec")
 
 
 class Mentions:
@@ -73,9 +74,20 @@ def fingerprint(state: RunState, waiting: Sequence[str], start: int, mentions: M
         path: [cell.status, cell.route, cell.output if "/" in path or mentions.matters(path, state.cells) else 0]
         for path, cell in state.cells.items()
     }
-    containers = {
-        path: [getattr(container, name) for name in _OF_CONTAINER] for path, container in state.containers.items()
-    }
-    frames = {path: dict(frame.scope) for path, frame in state.frames.items() if path}
-    everything = (start, waiting, cells, containers, frames, state.asking, sorted(state.questions))
+    containers = {path: _plain(container) for path, container in state.containers.items()}
+    frames = {path: frame.scope for path, frame in state.frames.items() if path}
+    everything = _plain((start, waiting, cells, containers, frames, state.asking, sorted(state.questions)))
     return hashlib.blake2b(repr(everything).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _plain(value: Any) -> Any:
+    """The same text for the same data: entries of maps and members of sets in order."""
+    if isinstance(value, Mapping):
+        return [(key, _plain(value[key])) for key in sorted(value)]
+    if isinstance(value, HashTrieSet):
+        return sorted(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return [_plain(getattr(value, member.name)) for member in fields(value) if member.name not in _UNCHANGING]
+    return value

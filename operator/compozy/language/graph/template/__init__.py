@@ -20,7 +20,7 @@ from compozy.language.graph.reference import Reference
 from compozy.language.graph.template.evaluator import Evaluator
 from compozy.language.graph.template.nodes import Action, Field, Node, Text
 from compozy.language.graph.template.parser import ParsedTemplate, parse_nodes
-from compozy.language.graph.template.references import find_references
+from compozy.language.graph.template.references import find_references, prints_only
 from compozy.language.value_tree import ValueTree
 from compozy.language.values import Json
 
@@ -46,6 +46,11 @@ class GoTemplate:
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """Return the paths of `references`, each once."""
         return tuple(dict.fromkeys(reference.path for reference in self._references))
+
+    @property
+    def quotes_for_shell(self) -> bool:
+        """Whether everything that is printed is a word of a shell, by `shellQuote`, whatever it holds."""
+        return prints_only("shellQuote", self._parsed.nodes)
 
     def render(self, scope: Mapping[str, Json]) -> Json:
         """Return the value, of any JSON type when the string is exactly one path, else text.

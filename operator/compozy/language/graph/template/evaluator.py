@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from compozy.language.budget import NODE_COST, Budget, TextBuffer
 from compozy.language.errors import TemplateCallError
-from compozy.language.graph.lookup import follow
+from compozy.language.graph.lookup import follow, plain
 from compozy.language.graph.template.formatting import write_result
 from compozy.language.graph.template.functions import FUNCTIONS, is_true
 from compozy.language.graph.template.nodes import (
@@ -30,6 +30,9 @@ from compozy.language.graph.template.nodes import (
 from compozy.language.keys import type_name
 from compozy.language.values import Json
 
+Dotted: TypeAlias = "Json | Mapping[str, Json]"
+"""What the dot and variables may stand for: a value, or the scope."""
+
 _TEXT_COST_SHIFT: Final = 3
 """Passing text to a function costs an eighth of its length, since most functions read all of it."""
 
@@ -40,8 +43,8 @@ class Evaluator:
     def __init__(self, scope: Mapping[str, Json], slots: int) -> None:
         self._budget = Budget()
         self._output = TextBuffer(self._budget)
-        self._root: Json = scope if isinstance(scope, dict) else dict(scope)
-        self._slots: list[Json] = [None] * slots
+        self._root = scope
+        self._slots: list[Dotted] = [None] * slots
         self._slots[ROOT_SLOT] = self._root
 
     def render(self, nodes: tuple[Node, ...]) -> str:
@@ -49,7 +52,7 @@ class Evaluator:
         self._walk(nodes, self._root)
         return self._output.text()
 
-    def _walk(self, nodes: tuple[Node, ...], dot: Json) -> Jump | None:
+    def _walk(self, nodes: tuple[Node, ...], dot: Dotted) -> Jump | None:
         """Render nodes up to the first `break` or `continue`, which is returned."""
         for node in nodes:
             self._budget.spend(NODE_COST)
@@ -67,14 +70,14 @@ class Evaluator:
                     return jump
         return None
 
-    def _choice(self, choice: Choice, dot: Json) -> Jump | None:
+    def _choice(self, choice: Choice, dot: Dotted) -> Jump | None:
         for branch in choice.branches:
             value = self._pipeline(branch.condition, dot)
             if is_true(value):
                 return self._walk(branch.body, value if choice.sets_dot else dot)
         return self._walk(choice.otherwise, dot)
 
-    def _range(self, loop: Range, dot: Json) -> Jump | None:
+    def _range(self, loop: Range, dot: Dotted) -> Jump | None:
         source = self._pipeline(loop.source, dot)
         empty = True
         for key, element in _elements(source):
@@ -92,19 +95,19 @@ class Evaluator:
         jump = self._walk(loop.otherwise, dot)
         return jump if jump is not None and jump.again else None
 
-    def _pipeline(self, pipeline: Pipeline, dot: Json) -> Json:
+    def _pipeline(self, pipeline: Pipeline, dot: Dotted) -> Json:
         value = self._value(pipeline, dot)
         for target in pipeline.declarations:
             self._slots[target.slot] = value
         return value
 
-    def _value(self, pipeline: Pipeline, dot: Json) -> Json:
+    def _value(self, pipeline: Pipeline, dot: Dotted) -> Json:
         value = self._operand(pipeline.first, dot)
         for call in pipeline.calls:
             value = self._call(call, dot, (value,))
         return value
 
-    def _operand(self, operand: Operand, dot: Json) -> Json:
+    def _operand(self, operand: Operand, dot: Dotted) -> Json:
         if isinstance(operand, Field):
             return follow(dot, operand.names)
         if isinstance(operand, Variable):
@@ -112,14 +115,14 @@ class Evaluator:
         if isinstance(operand, Constant):
             return operand.value
         if isinstance(operand, Dot):
-            return dot
+            return plain(dot)
         if isinstance(operand, Call):
             return self._call(operand, dot, ())
         if isinstance(operand, Chain):
             return follow(self._operand(operand.base, dot), operand.names, "(…)")
         return self._pipeline(operand, dot)
 
-    def _call(self, call: Call, dot: Json, piped: tuple[Json, ...]) -> Json:
+    def _call(self, call: Call, dot: Dotted, piped: tuple[Json, ...]) -> Json:
         function = FUNCTIONS[call.function]
         arguments: list[Json] = []
         for operand in call.arguments:

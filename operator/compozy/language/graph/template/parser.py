@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from compozy.language.graph.template.nodes import Action, Branch, Choice, Jump, Node, Pipeline, Range, Text
+from compozy.language.graph.template.nodes import Action, Branch, Choice, Field, Jump, Node, Pipeline, Range, Text
 from compozy.language.graph.template.pipeline_parser import PipelineParser
 from compozy.language.graph.template.tokens import Kind, Token
 
@@ -15,6 +16,9 @@ _UNSUPPORTED: Final = {
     "block": "templates cannot be defined here",
     "template": "other templates cannot be included",
 }
+
+_ONE_PATH: Final = re.compile(r"\{\{ ?((?:\.[A-Za-z_][A-Za-z0-9_]*)+) ?\}\}", re.ASCII)
+"""The most common template by far, in its usual spelling: read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,17 @@ class ParsedTemplate:
 
 def parse_nodes(text: str) -> ParsedTemplate:
     """Read a template; raises `TemplateSyntaxError`."""
+    if "{{" not in text:
+        return ParsedTemplate((Text(text),) if text else (), 1, frozenset())
+    path = _ONE_PATH.fullmatch(text)
+    if path is not None:
+        field = Field(tuple(path[1][1:].split(".")), path.start(1))
+        return ParsedTemplate((Action(Pipeline(field, (), (), False, field.offset)),), 1, frozenset())
+    return read_nodes(text)
+
+
+def read_nodes(text: str) -> ParsedTemplate:
+    """Read a template of any form; raises `TemplateSyntaxError`."""
     parser = _Parser(text)
     nodes = parser.template()
     return ParsedTemplate(nodes, parser.slots, frozenset(parser.assigned))

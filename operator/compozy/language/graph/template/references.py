@@ -96,3 +96,22 @@ class _Finder:
         if names:
             self.found.append(Reference(path, offset))
         return path
+
+
+def prints_only(function: str, nodes: tuple[Node, ...]) -> bool:
+    """Whether every result that is printed is one of a function."""
+    for node in nodes:
+        if isinstance(node, Action):
+            last = node.pipeline.calls[-1] if node.pipeline.calls else node.pipeline.first
+            printed = not node.pipeline.declarations
+            if printed and not (isinstance(last, Call) and last.function == function):
+                return False
+        elif isinstance(node, Choice):
+            bodies = (*(branch.body for branch in node.branches), node.otherwise)
+            if not all(prints_only(function, body) for body in bodies):
+                return False
+        elif isinstance(node, Range) and not (
+            prints_only(function, node.body) and prints_only(function, node.otherwise)
+        ):
+            return False
+    return True

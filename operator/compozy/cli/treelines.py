@@ -1,0 +1,134 @@
+"""The tree of a run as lines: where each step or node stands, and which of them wait for whom since when."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from compozy.cli.output.text import clean, cut
+from compozy.cli.output.times import age, until
+from compozy.cli.runtree import Branch, urgency
+from compozy.cli.whom import whom
+from compozy.requests.closing import state_of
+
+Object = Mapping[str, Any]
+
+MARKS = {
+    "Pending": "·",
+    "Ready": "·",
+    "Waiting": "?",
+    "Running": "…",
+    "Succeeded": "✓",
+    "Answered": "✓",
+    "Failed": "✗",
+    "Skipped": "-",
+    "Canceled": "✗",
+}
+MOST_LANES = 20
+"""As many lanes of one node are shown."""
+
+_ENDED = ("Succeeded", "Failed", "Skipped", "Canceled")
+_SHORT = 60
+_PROMPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    now: datetime
+    loops: Collection[str]
+
+    def below(self, branch: Branch, indent: str) -> Iterator[str]:
+        rows: list[tuple[str, Branch | None]] = [
+            *((_question_line(question, self.now), None) for question in branch.questions),
+            *((self._node_line(child), child) for child in branch.children.values()),
+            *self._lane_rows(branch),
+        ]
+        for index, (line, child) in enumerate(rows):
+            last = index == len(rows) - 1
+            yield f"{indent}{'└─' if last else '├─'} {line}"
+            if child is not None:
+                yield from self.below(child, indent + ("   " if last else "│  "))
+
+    def _lane_rows(self, branch: Branch) -> Iterator[tuple[str, Branch | None]]:
+        """All lanes in their order; of too many, those first that a person looks for."""
+        word = "iteration" if branch.name in self.loops else "item"
+        lanes = sorted(branch.lanes.items())
+        shown = lanes
+        if len(lanes) > MOST_LANES:
+            shown = sorted(lanes, key=lambda pair: urgency(pair[1].standing))[:MOST_LANES]
+        for index, lane in shown:
+            yield self._node_line(lane, f"{word} {index}"), lane
+        if len(shown) < len(lanes):
+            listed = {index for index, _ in shown}
+            rest = [lane for index, lane in lanes if index not in listed]
+            yield f"… {len(rest)} more: {_counted(rest)}", None
+
+    def _node_line(self, branch: Branch, name: str = "") -> str:
+        told = branch.status or {}
+        status = branch.standing
+        parts = [f"{MARKS.get(status, '·')} {name or clean(branch.name)}", status]
+        if told.get("reason"):
+            parts.append(f"({clean(told['reason'])})")
+        if told.get("lanes"):
+            parts.append(lane_counts(told["lanes"]))
+        elif branch.lanes:
+            parts.append(_counted(branch.lanes.values()))
+        parts += self._times(told)
+        if told.get("run"):
+            parts.append(f"run: {clean(told['run'])}")
+        if told.get("message"):
+            parts.append(clean(told["message"]))
+        if told.get("output") is not None:
+            parts.append(cut(clean(json.dumps(told["output"], ensure_ascii=False)), _SHORT))
+        elif told.get("outputRef"):
+            parts.append(f"an output of {told['outputRef']['bytes']} bytes")
+        return "  ".join(parts)
+
+    def _times(self, told: Object) -> Iterator[str]:
+        if (told.get("attempt") or 1) > 1:
+            yield f"attempt {told['attempt']}"
+        if told.get("completedAt"):
+            yield f"{age(told['completedAt'], self.now)} ago"
+        elif told.get("status") not in _ENDED:
+            if told.get("startedAt"):
+                yield f"since {age(told['startedAt'], self.now)}"
+            if told.get("until"):
+                yield f"until {clean(told['until'])} ({until(told['until'], self.now)})"
+
+
+def tree_lines(root: Branch, now: datetime, loops: Collection[str] = ()) -> Iterator[str]:
+    """The tree with its branches drawn. `loops` are the names whose lanes are turns of a loop."""
+    yield from _Lines(now, loops).below(root, "")
+
+
+def lane_counts(lanes: Object) -> str:
+    """`12/40 lanes done, 1 failed, 2 canceled`."""
+    done = sum(lanes.get(key, 0) for key in ("succeeded", "failed", "canceled"))
+    parts = [f"{done}/{lanes.get('total', done)} lanes done"]
+    parts += [f"{lanes[key]} {key}" for key in ("failed", "canceled") if lanes.get(key)]
+    return ", ".join(parts)
+
+
+def _counted(lanes: Iterable[Branch]) -> str:
+    """`950 succeeded, 30 waiting`: the most frequent state first."""
+    counts = Counter(lane.standing for lane in lanes)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], urgency(pair[0]), pair[0]))
+    return ", ".join(f"{count} {state.lower()}" for state, count in ordered)
+
+
+def _question_line(question: Object, now: datetime) -> str:
+    spec, state = question["spec"], state_of(question)
+    prompt = cut(clean(spec["prompt"]), _PROMPT)
+    text = f"“{prompt}”  humanrequest/{clean(question['metadata']['name'])}"
+    response = question.get("response") or {}
+    if state == "Pending" and response:
+        return f"{text}  answered by {clean(response['responder'])}, not yet taken up"
+    if state == "Pending":
+        since = age(question["metadata"].get("creationTimestamp"), now)
+        expires = f", expires {until(spec['expiresAt'], now)}" if spec.get("expiresAt") else ""
+        return f"{text}  waits for {whom(spec)} since {since}{expires}"
+    by = f" by {clean(response['responder'])}" if response else ""
+    resolved = (question.get("status") or {}).get("resolvedAt")
+    return f"{text}  {state.lower()}{by}" + (f" {age(resolved, now)} ago" if resolved else "")

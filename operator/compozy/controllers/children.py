@@ -1,0 +1,193 @@
+"""Runs that runs start: created under names that follow from the place that starts them, watched, and ended with
+their parents.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from compozy.api.base import API_VERSION
+from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.child_names import child_name
+from compozy.controllers.records import Records
+from compozy.controllers.runs import RunView, is_final
+from compozy.controllers.store import LostRace, Store
+from compozy.engine.effects import Call, CancelCall
+from compozy.engine.events import CallFailed, CallFinished, Event, TimeCredited
+from compozy.engine.results import CHILD_CANCELED, CHILD_FAILED, exit_output
+from compozy.engine.state import Exit
+from compozy.engine.times import parse_timestamp, timestamp
+from compozy.requests.closing import is_open
+from compozy.requests.opening import owner_reference
+
+MAX_DEPTH = 8
+"""How deep runs may start runs."""
+
+
+class Children:
+    """The runs that a run has started."""
+
+    def __init__(self, store: Store, cache: Cache, records: Records) -> None:
+        self._store = store
+        self._cache = cache
+        self._records = records
+
+    def refused(self, view: RunView, call: Call) -> CallFailed | None:
+        """Why another run cannot be started; None where it can, or has been already."""
+        if self.child_of(view, call) is not None:
+            return None
+        namespace = view.run["metadata"]["namespace"]
+        if self._cache.get("Plan", Key(namespace, call.name)) is None:
+            told = f"there is no Plan {call.name} in namespace {namespace}"
+            return CallFailed(call.node, "plan_unknown", told, call.attempt)
+        if sum(1 for _ in self.ancestors(view.run)) + 1 >= MAX_DEPTH:
+            return CallFailed(call.node, CHILD_FAILED, f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
+        return None
+
+    def ancestors(self, run: Item) -> Iterator[Item]:
+        """The run that started this one, and so on."""
+        current: Item | None = run
+        for _ in range(MAX_DEPTH + 1):
+            parent = parent_key(current) if current is not None else None
+            current = self._cache.get("PlanRun", parent) if parent is not None else None
+            if current is None:
+                return
+            yield current
+
+    def is_paused(self, run: Item) -> bool:
+        """Whether the run, or one that started it, is paused."""
+        return any(item["spec"].get("paused") for item in (run, *self.ancestors(run)))
+
+    async def start(self, view: RunView, call: Call) -> bool:
+        """Start a run; returns whether the parent has to look again, because something is known of it already."""
+        child, is_new = await self._store.create(_child(view, call))
+        return call.detach or (not is_new and is_final(child))
+
+    async def cancel(self, view: RunView, effect: CancelCall) -> None:
+        """End a run that nobody waits for any more."""
+        name = child_name(view.run, effect.generation, effect.node, effect.attempt)
+        child = self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
+        while child is not None and not is_final(child) and not child["spec"].get("canceled"):
+            try:
+                await self._store.merge(child, {"spec": {"canceled": True}})
+            except LostRace:
+                child = self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
+                continue
+            return
+
+    def child_of(self, view: RunView, call: Call) -> Item | None:
+        """The run that a call has started, where it is known."""
+        name = child_name(view.run, call.generation, call.node, call.attempt)
+        return self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
+
+    async def events(self, view: RunView, now: datetime) -> AsyncIterator[Event]:
+        """What has become of the runs that this one has started."""
+        for path, call in view.state.calls.items():
+            child = self.child_of(view, call) if call.kind == "run" else None
+            if child is None:
+                continue
+            if call.detach:
+                yield CallFinished(path, {"run": child["metadata"]["name"]}, call.attempt)
+            elif is_final(child):
+                yield _result(path, call, child, await self._output_of(child))
+            else:
+                for event in self._credit(view, path, child, now):
+                    yield event
+
+    async def _output_of(self, child: Item) -> Any:
+        """The output of a run that has ended, wherever it is kept."""
+        status = child["status"]
+        if "outputRef" not in status:
+            return status.get("output")
+        record = await self._records.read(child["metadata"]["namespace"], status["outputRef"]["name"])
+        return record.get("output")
+
+    def _credit(self, view: RunView, path: str, child: Item, now: datetime) -> Iterator[Event]:
+        """Time in which the child waits for people does not count against its node."""
+        node, cell = view.plan.node_at(path), view.state.cells.get(path)
+        if node is None or cell is None:
+            return
+        limits = [limit for limit in (node.policy.timeout, node.policy.deadline) if limit is not None]
+        due = cell.until is None or cell.until <= timestamp(now)
+        if not limits or not due:
+            return
+        parked, is_parked = self._parked(child, now)
+        begun = parse_timestamp(child["metadata"]["creationTimestamp"])
+        until = None if is_parked else timestamp(begun + timedelta(seconds=min(limits)) + parked)
+        if until != cell.until and (until is None or until > timestamp(now)):
+            yield TimeCredited(path, until)
+
+    def _parked(self, run: Item, now: datetime) -> tuple[timedelta, bool]:
+        """How long a run has waited for people so far, and whether it does now."""
+        spans, is_parked = [], False
+        for request in self._cache.requests_of(run):
+            begun = parse_timestamp(request["metadata"]["creationTimestamp"])
+            resolved = (request.get("status") or {}).get("resolvedAt")
+            is_parked = is_parked or is_open(request)
+            spans.append((begun, parse_timestamp(resolved) if resolved else now))
+        for child in self._cache.children_of(run):
+            begun = parse_timestamp(child["metadata"]["creationTimestamp"])
+            time, waits = self._parked(child, now)
+            is_parked = is_parked or waits
+            spans.append((begun, begun + time))
+        return _together(spans), is_parked
+
+
+def _together(spans: list[tuple[datetime, datetime]]) -> timedelta:
+    """How long any of the spans lasts; what is in several counts once."""
+    total, end = timedelta(), None
+    for begun, ended in sorted(spans):
+        start = begun if end is None or begun > end else end
+        if ended > start:
+            total += ended - start
+        end = ended if end is None or ended > end else end
+    return total
+
+
+def parent_key(run: Mapping[str, Any]) -> Key | None:
+    """The key of the run that started this one."""
+    for owner in run["metadata"].get("ownerReferences") or ():
+        if owner.get("controller") and owner["kind"] == "PlanRun" and owner["apiVersion"] == API_VERSION:
+            return Key(run["metadata"]["namespace"], str(owner["name"]))
+    return None
+
+
+def _child(view: RunView, call: Call) -> dict[str, Any]:
+    run, parent = view.run, view.run["metadata"]
+    spec: dict[str, Any] = {"planRef": {"name": call.name}, "inputs": dict(call.input)}
+    if not view.state.attended:
+        spec["attendance"] = "Unattended"
+    if run["spec"].get("requestExpireAfter"):
+        spec["requestExpireAfter"] = run["spec"]["requestExpireAfter"]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PlanRun",
+        "metadata": {
+            "name": child_name(run, call.generation, call.node, call.attempt),
+            "namespace": parent["namespace"],
+            "ownerReferences": [owner_reference(run)],
+        },
+        "spec": spec,
+    }
+
+
+def _result(path: str, call: Call, child: Item, output: Any) -> Event:
+    """What a run that has ended gives to its parent."""
+    status, name = child["status"], child["metadata"]["name"]
+    if status["phase"] == "Canceled":
+        return CallFailed(path, CHILD_CANCELED, f"planrun/{name} was canceled", call.attempt)
+    if status["phase"] != "Succeeded":
+        conditions = (item for item in status.get("conditions") or () if item["type"] == "Succeeded")
+        succeeded = next(conditions, None)
+        told = succeeded["message"] if succeeded is not None else "it failed"
+        return CallFailed(path, CHILD_FAILED, f"planrun/{name}: {told}", call.attempt)
+    fired = status.get("exit")
+    if fired is not None:
+        keys = ("status", "message", "output", "step", "reason")
+        exit_ = Exit(**{key: fired.get(key) for key in keys})
+        return CallFinished(path, exit_output(exit_), call.attempt)
+    if output is not None:
+        return CallFinished(path, output, call.attempt)
+    if status.get("answer") is not None:
+        return CallFinished(path, {"answer": status["answer"]}, call.attempt)
+    return CallFinished(path, {"ok": True, "steps_executed": status.get("stepsExecuted", 0)}, call.attempt)

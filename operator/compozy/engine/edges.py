@@ -1,0 +1,49 @@
+"""What an edge says once the node that it comes from has ended.
+
+The human-requests page and what is known of the system behind it: a join runs as soon as all edges into it
+are decided and one of them is live; a route that was taken for want of an answer, or after a rejection or
+failure, forbids all direct dependents but its target, even those with another live edge.
+"""
+
+from typing import Literal
+
+from compozy.engine.state import Cell
+from compozy.language.compiled import AskSpec, Block, BranchSpec, GateSpec, Node, RouteSpec
+
+Edge = Literal["live", "dead", "forbidden"]
+
+
+def edge_of(block: Block, source: Node, cell: Cell, target: str) -> Edge:
+    """What the edge from an ended node to a target says."""
+    if cell.status != "Succeeded":
+        return "dead"
+    if isinstance(source.spec, BranchSpec):
+        return "live" if cell.output is None or cell.output["taken"] else "dead"
+    if cell.route is not None:
+        if cell.route == target:
+            return "live"
+        return "dead" if isinstance(source.spec, RouteSpec | GateSpec) else "forbidden"
+    return "dead" if _is_for_the_other_case(block, source, target) else "live"
+
+
+def _is_for_the_other_case(block: Block, source: Node, target: str) -> bool:
+    """Whether a target is only there for want of an answer, a rejection or a failure.
+
+    Where it is the only way out it is the way on in every case, as on the page, and finds out by the null
+    output.
+    """
+    others = other_routes(source)
+    if target not in others:
+        return False
+    return any(dependent not in others for dependent in block.dependents[source.id])
+
+
+def other_routes(node: Node) -> tuple[str, ...]:
+    """Where a node leads when it does not come to a result of its own."""
+    policy, spec = node.policy, node.spec
+    routes = [policy.error_route]
+    if policy.review is not None:
+        routes += [policy.review.reject_route, policy.review.expires_route]
+    if isinstance(spec, AskSpec):
+        routes.append(spec.expires_route)
+    return tuple(route for route in routes if route is not None)

@@ -1,0 +1,87 @@
+"""`review`: a person decides over an action with its exact parameters before it runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compozy.engine.effects import OpenRequest
+from compozy.engine.events import NodeEvent, RequestAnswered, RequestCanceled
+from compozy.engine.kinds.actions import Action, parameters_of, run_action
+from compozy.engine.kinds.branch import UNDECIDED
+from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded, Waiting
+from compozy.engine.proposals import digest_of, strict_schema
+from compozy.language.compiled import ReviewSpec
+from compozy.language.errors import LanguageError
+
+
+def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
+    """Ask first, where the author wants that here. What cannot be decided is never admitted."""
+    parameters = parameters_of(spec, context)
+    if isinstance(parameters, Failed):
+        return parameters
+    try:
+        if review.when is not None and not review.when.test(context.scope):
+            return run_action(spec, context, parameters)
+    except LanguageError as error:
+        return Failed(UNDECIDED, f"`{review.when_source}`: {error.message}")
+    try:
+        prompt = review.prompt.render_text(context.scope) if review.prompt is not None else f"Review {context.id}"
+    except LanguageError as error:
+        return Failed("action_materialization_failed", error.message)
+    if not context.attended:
+        return Failed("request_unavailable", "nobody can be asked here, and a review never approves by itself")
+    return Waiting(_request(review, context, prompt, parameters))
+
+
+def _request(review: ReviewSpec, context: Context, prompt: str, parameters: Mapping[str, Any]) -> OpenRequest:
+    return OpenRequest(
+        node=context.node,
+        generation=context.generation,
+        prompt=prompt,
+        context=None,
+        expect={},
+        decisions=review.decisions,
+        responders=review.responders,
+        expires_after=review.expires_after,
+        item=context.item,
+        plans=context.plans,
+        kind="Review",
+        proposal=parameters,
+        edit_schema=(review.edit_schema or strict_schema(parameters)) if "edit" in review.decisions else None,
+        respond_schema=review.respond_schema if "respond" in review.decisions else None,
+    )
+
+
+def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: NodeEvent) -> Outcome:
+    """Go on by the decision. The action's time begins only now."""
+    match event:
+        case RequestAnswered(decision="approve"):
+            return _approved(spec, context, event)
+        case RequestAnswered(decision="edit"):
+            return _edited(spec, context, event)
+        case RequestAnswered(decision="respond"):
+            return Succeeded(event.payload)
+        case RequestAnswered(decision="reject"):
+            if review.reject_route is not None:
+                return Succeeded(None, route=review.reject_route, reason="quality_rejection")
+            return Failed("quality_rejection", "a person rejected the action")
+        case RequestCanceled():
+            return Canceled("request_canceled", "the question was canceled")
+    if review.expires_route is not None:
+        return Succeeded(None, route=review.expires_route, reason="request_expired")
+    return Failed("request_unavailable", "nobody decided in time")
+
+
+def _approved(spec: Action, context: Context, event: RequestAnswered) -> Outcome:
+    """Run exactly what was shown: parameters that are not the same any more are refused."""
+    parameters = parameters_of(spec, context)
+    if isinstance(parameters, Failed):
+        return parameters
+    if event.digest is not None and event.digest != digest_of(parameters):
+        return Failed("proposal_changed", "the parameters are not those that were approved")
+    return run_action(spec, context, parameters)
+
+
+def _edited(spec: Action, context: Context, event: RequestAnswered) -> Outcome:
+    if not isinstance(event.payload, Mapping):
+        return Failed("request_validation_failed", "the replacement parameters must be an object")
+    return run_action(spec, context, event.payload)

@@ -1,0 +1,123 @@
+"""What is stored of a run, cell by cell: in its status as long as it fits, then in pages of their own.
+
+A status has to stay small whatever a run does: every write of it is a write of all of it. So it holds the
+cells that have not ended, and of those that have the latest; when these become too many they go to a page.
+A page never changes. Outputs over 16 KiB are kept apart from the beginning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from compozy.engine.snapshot import Nodes, cell_status, put_node
+from compozy.engine.state import FINAL_STATUSES, Cell
+from compozy.language.compiled import CompiledPlan
+
+MAX_INLINE_OUTPUT = 16 * 1024
+"""Longest output in a status, in bytes of JSON (published default of the graph dialect)."""
+
+MAX_INLINE_CELLS = 256
+"""How many cells that have ended a status holds."""
+
+MAX_INLINE_BYTES = 128 * 1024
+"""How long the cells that have ended may be together in a status, in bytes of JSON."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a status tells of the cells of a run."""
+
+    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By path: what the status itself holds."""
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    """Name and number of cells of each page, in the order in which they were written."""
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _bytes: int = 0
+
+    @classmethod
+    def of(cls, plan: CompiledPlan, status: Mapping[str, Any]) -> Ledger:
+        """What a stored status tells."""
+        ledger = cls(pages=[dict(page) for page in status.get("pages") or ()])
+        for name, told in (status.get("nodes") or {}).items():
+            alone = {key: value for key, value in told.items() if key != "items"}
+            if "status" in alone:
+                ledger.put(plan.path_at(name, None), alone)
+            for index, item in (told.get("items") or {}).items():
+                ledger.put(plan.path_at(name, int(index)), dict(item))
+        return ledger
+
+    def put(self, path: str, told: dict[str, Any]) -> None:
+        """Tell of a cell."""
+        self.discard(path)
+        self.told[path] = told
+        if told["status"] in FINAL_STATUSES:
+            size = self._sizes[path] = len(json.dumps(told, separators=(",", ":")))
+            self._bytes += size
+
+    def discard(self, path: str) -> None:
+        """Tell of a cell no more."""
+        self.told.pop(path, None)
+        self._bytes -= self._sizes.pop(path, 0)
+
+    def told_of(self, path: str, cell: Cell, more: Mapping[str, Any]) -> dict[str, Any]:
+        """What there is to tell of a cell as it is now. What only an earlier status knew of it stays."""
+        known = self.told.get(path) or {}
+        kept: dict[str, Any] = {key: known[key] for key in ("request", "run") if key in known}
+        return {**kept, **cell_status(cell), **more}
+
+    def nodes(self, plan: CompiledPlan) -> Nodes:
+        """`status.nodes`."""
+        nodes: Nodes = {}
+        for path, told in self.told.items():
+            put_node(nodes, *plan.address_of(path), told)
+        return nodes
+
+    def overflow(self, block_nodes: Iterable[str]) -> list[str]:
+        """The paths of cells that have to go to a page now; empty while everything fits.
+
+        What is inside of nodes goes first: the nodes of the plan itself are what people look at.
+        """
+        if len(self._sizes) <= MAX_INLINE_CELLS and self._bytes <= MAX_INLINE_BYTES:
+            return []
+        top = set(block_nodes)
+        inner = [path for path in self._sizes if path not in top]
+        left_bytes = self._bytes - sum(self._sizes[path] for path in inner)
+        if len(self._sizes) - len(inner) <= MAX_INLINE_CELLS and left_bytes <= MAX_INLINE_BYTES:
+            return inner
+        return list(self._sizes)
+
+    def move(self, paths: list[str], name: str) -> None:
+        """The cells at these paths are on a page now."""
+        for path in paths:
+            self.discard(path)
+        self.pages.append({"name": name, "cells": len(paths)})
+
+    def page(self, plan: CompiledPlan, paths: Iterable[str]) -> Nodes:
+        """What a page holds, in the shape of `status.nodes`."""
+        nodes: Nodes = {}
+        for path in paths:
+            put_node(nodes, *plan.address_of(path), self.told[path])
+        return nodes
+
+
+def is_large(output: Any) -> int | None:
+    """The size of an output that is kept apart, in bytes of JSON; None where it stays in the status."""
+    if output is None or isinstance(output, bool | int | float):
+        return None
+    size = len(json.dumps(output, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+    return size if size > MAX_INLINE_OUTPUT else None
+
+
+def merged(pages: Iterable[Nodes], inline: Mapping[str, Mapping[str, Any]]) -> Nodes:
+    """Everything that is stored of a run's nodes: later pages win, and the status itself over all of them."""
+    nodes: Nodes = {}
+    for page in (*pages, inline):
+        for name, told in page.items():
+            known = nodes.get(name, {})
+            items = {**known.get("items", {}), **told.get("items", {})}
+            alone = dict(told) if "status" in told else {**known, **told}
+            nodes[name] = {**alone, **({"items": items} if items else {})}
+    return nodes

@@ -1,0 +1,96 @@
+"""Graphs that mean harm: refused with problems of ours, in bounded time, never with a crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compozy.language.graph.kinds import KINDS
+from support.graphs import ask, collect, fan_out, found, made, node, problems, tool
+
+pytestmark = pytest.mark.unit
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "ask": ask("a", context={"x": "y"}, responders={"users": ["x"]}, expires={"after": "1h", "route": "b"}),
+    "route": node("a", "route", routes=[{"when": "true", "to": "b"}], default="c"),
+    "branch": node("a", "branch", condition="true", on_eval_error="exit"),
+    "fan-out": fan_out("a", filter="true", strategy={"kind": "race"}, bind_as="x", index_as="y", batch_size=1),
+    "collect": collect("a"),
+    "gate": node("a", "gate", criteria=[{"id": "x", "type": "human", "prompt": "p"}], on_result={"pass": "halt"}),
+    "wait": node("a", "wait", params={"for": "1h"}),
+    "sub-loop": node("a", "sub-loop", body={"nodes": [tool("x")], "edges": []}, contract={"stop_when": "true"}),
+    "transform": made("a", x=1),
+    "run-loop": node("a", "run-loop", params={"loop": "x", "inputs": {}}),
+    "run-agent": node("a", "run-agent", params={"agent": "x", "prompt": "y", "output_schema": {"z": "string"}}),
+    "input": node("a", "input", input_ref="x"),
+}
+ENVELOPE = {
+    "timeout": "1s",
+    "deadline": "1s",
+    "retry": {"max_attempts": 1, "backoff": {"base": "1s"}},
+    "on_error": {"route": "b"},
+    "produces": {"x": "string"},
+    "review": {"when": "true", "decisions": ["approve"], "on_reject": {"route": "b"}},
+}
+
+junk = st.recursive(
+    st.sampled_from(
+        [None, True, 0, -1, 1.5, 2**70, "", "x", "{{", "{{ .a }}", "a.b", "1h", "\ud800", float("nan")]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["x", "id", "route", "type", "properties", "$ref", "a b", ""]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    assert EXAMPLES.keys() == KINDS.keys()
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, child in items for place in ((*path, key), *_places(child, (*path, key)))]
+
+
+def _with(value: Any, place: tuple[Any, ...], new: Any) -> Any:
+    if not place:
+        return new
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[place[0]] = _with(value[place[0]], place[1:], new)
+    return copy
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_any_value_in_any_place(data: st.DataObject) -> None:
+    example = {**EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))], **ENVELOPE}
+    place = data.draw(st.sampled_from(_places(example)))
+    problems([_with(example, place, data.draw(junk)), tool("b"), tool("c")], "a>b a>c")
+
+
+@given(junk, junk)
+def test_any_nodes_and_edges(nodes: Any, edges: Any) -> None:
+    body = node("s", "sub-loop", body={"nodes": nodes, "edges": edges})
+    assert found([body, {"id": nodes}])
+
+
+def test_many_problems_take_no_longer_than_many_nodes() -> None:
+    count = 2000
+    nodes = [tool(f"n{index}", x="{{ .nodes.nope.output }}") for index in range(count)]
+    assert len(found(nodes)) == count
+
+
+def test_a_schema_that_refers_to_itself_ends() -> None:
+    circular = {"allOf": [{"$ref": "#"}], "properties": {"a": {"$ref": "#"}}}
+    told = found([node("a", "x__y", produces=circular), tool("b", x="{{ .nodes.a.output.a.a.b }}")], "a>b")
+    assert ("nodes[0].produces", "schema_reference_circular") in told
+    deep = {"properties": {"next": {"$ref": "#"}}}
+    path = ".next" * 200
+    assert found([node("a", "x__y", produces=deep), tool("b", x=f"{{{{ .nodes.a.output{path} }}}}")], "a>b") == []
