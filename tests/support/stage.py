@@ -105,6 +105,10 @@ class Stage:
         name = request["metadata"]["name"]
         return str(self.admin.get("humanrequests", name)["status"]["state"])
 
+    def question_is_over(self, request: Mapping[str, Any]) -> bool:
+        """Whether a question is resolved."""
+        return self.state(request) != "Pending"
+
     def resolved(self, request: Mapping[str, Any]) -> str:
         """The state of a request once it is final."""
 

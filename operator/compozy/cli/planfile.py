@@ -74,14 +74,14 @@ def read_plan(file: str) -> PlanFile:
     document: PlanDocument | None = None
     try:
         document = parse_document(text)
-        compiled = compile_plan(document.spec, _beside(file), trusts_unknown=True)
+        compiled = compile_plan(document.spec, source_beside(file), trusts_unknown=True)
     except PlanInvalid as invalid:
         placed = document.with_positions(invalid.problems) if document is not None else invalid.problems
         return PlanFile(file, document, None, tuple(placed))
     return PlanFile(file, document, compiled, ())
 
 
-def _beside(file: str) -> "PlanSource":
+def source_beside(file: str) -> "PlanSource":
     """Finds plans that a plan calls among the files beside it; stdin has none beside it."""
     from compozy.plantest.files import plans_beside
 

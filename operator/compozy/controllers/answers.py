@@ -11,6 +11,7 @@ from compozy.controllers.api_client import ApiClient
 from compozy.controllers.cache import Cache, Item
 from compozy.controllers.catalog import Catalog
 from compozy.controllers.conditions import condition
+from compozy.controllers.lineage import starters
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.recorder import Recorder
 from compozy.controllers.runs import RunView
@@ -79,12 +80,12 @@ class Answers:
         response = request["response"]
         identity = Identity.of_user(response["responder"])
         catalog = Catalog(self._cache, request["metadata"]["namespace"])
-        starters = (view.run["spec"].get("startedBy"),)
+        started_by = starters(self._cache, view.run)
         unanswered = {key: value for key, value in request.items() if key != "response"}
-        verdict = judge(unanswered, response, identity, starters, catalog.has)
+        verdict = judge(unanswered, response, identity, started_by, catalog.has)
         if isinstance(verdict, Refused) and verdict.code == "input_validation":
             await catalog.refresh(self._api)
-            verdict = judge(unanswered, response, identity, starters, catalog.has)
+            verdict = judge(unanswered, response, identity, started_by, catalog.has)
         return verdict if isinstance(verdict, Refused) else None
 
     async def expire(self, view: RunView, request: Item, now: datetime) -> Event:

@@ -64,6 +64,12 @@ class ApiClient:
         if self._session is not None:
             await self._session.close()
 
+    async def whoami(self) -> str:
+        """The user that the API server takes us for."""
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        review = await self.create("/apis/authentication.k8s.io/v1/selfsubjectreviews", body)
+        return str(review["status"]["userInfo"]["username"])
+
     async def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Read an object or a list."""
         return await self._request("GET", path, params=params)

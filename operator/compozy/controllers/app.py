@@ -33,7 +33,8 @@ log = logging.getLogger(__name__)
 class App:
     """Everything that an operator process holds. Use as an async context manager."""
 
-    def __init__(self, api: ApiClient, settings: Settings) -> None:
+    def __init__(self, api: ApiClient, settings: Settings, user: str) -> None:
+        """`user` is the operator as the API server knows it."""
         self.settings = settings
         self.cache = Cache()
         self.metrics = Metrics(lambda: sum(map(is_open, self.cache.all("HumanRequest"))))
@@ -45,7 +46,7 @@ class App:
         self.recorder = Recorder(api)
         self.answers = Answers(api, store, self.cache, self.recorder, self.metrics)
         self.reconciler = Reconciler(
-            store, self.cache, self.gatherer, self.answers, records, self.recorder, self.metrics, settings
+            store, self.cache, self.gatherer, self.answers, records, self.recorder, self.metrics, settings, user
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)

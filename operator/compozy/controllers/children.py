@@ -2,13 +2,14 @@
 their parents.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 from compozy.api.base import API_VERSION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
+from compozy.controllers.lineage import MAX_DEPTH, ancestors
 from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
 from compozy.controllers.store import LostRace, Store
@@ -20,14 +21,13 @@ from compozy.engine.times import parse_timestamp, timestamp
 from compozy.requests.closing import is_open
 from compozy.requests.opening import owner_reference
 
-MAX_DEPTH = 8
-"""How deep runs may start runs."""
-
 
 class Children:
     """The runs that a run has started."""
 
-    def __init__(self, store: Store, cache: Cache, records: Records) -> None:
+    def __init__(self, store: Store, cache: Cache, records: Records, user: str) -> None:
+        """`user` is the operator as the API server knows it: it starts them."""
+        self._user = user
         self._store = store
         self._cache = cache
         self._records = records
@@ -40,27 +40,17 @@ class Children:
         if self._cache.get("Plan", Key(namespace, call.name)) is None:
             told = f"there is no Plan {call.name} in namespace {namespace}"
             return CallFailed(call.node, "plan_unknown", told, call.attempt)
-        if sum(1 for _ in self.ancestors(view.run)) + 1 >= MAX_DEPTH:
+        if sum(1 for _ in ancestors(self._cache, view.run)) + 1 >= MAX_DEPTH:
             return CallFailed(call.node, CHILD_FAILED, f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
         return None
 
-    def ancestors(self, run: Item) -> Iterator[Item]:
-        """The run that started this one, and so on."""
-        current: Item | None = run
-        for _ in range(MAX_DEPTH + 1):
-            parent = parent_key(current) if current is not None else None
-            current = self._cache.get("PlanRun", parent) if parent is not None else None
-            if current is None:
-                return
-            yield current
-
     def is_paused(self, run: Item) -> bool:
         """Whether the run, or one that started it, is paused."""
-        return any(item["spec"].get("paused") for item in (run, *self.ancestors(run)))
+        return any(item["spec"].get("paused") for item in (run, *ancestors(self._cache, run)))
 
     async def start(self, view: RunView, call: Call) -> bool:
         """Start a run; returns whether the parent has to look again, because something is known of it already."""
-        child, is_new = await self._store.create(_child(view, call))
+        child, is_new = await self._store.create(_child(view, call, self._user))
         return call.detach or (not is_new and is_final(child))
 
     async def cancel(self, view: RunView, effect: CancelCall) -> None:
@@ -144,17 +134,9 @@ def _together(spans: list[tuple[datetime, datetime]]) -> timedelta:
     return total
 
 
-def parent_key(run: Mapping[str, Any]) -> Key | None:
-    """The key of the run that started this one."""
-    for owner in run["metadata"].get("ownerReferences") or ():
-        if owner.get("controller") and owner["kind"] == "PlanRun" and owner["apiVersion"] == API_VERSION:
-            return Key(run["metadata"]["namespace"], str(owner["name"]))
-    return None
-
-
-def _child(view: RunView, call: Call) -> dict[str, Any]:
+def _child(view: RunView, call: Call, user: str) -> dict[str, Any]:
     run, parent = view.run, view.run["metadata"]
-    spec: dict[str, Any] = {"planRef": {"name": call.name}, "inputs": dict(call.input)}
+    spec: dict[str, Any] = {"planRef": {"name": call.name}, "inputs": dict(call.input), "startedBy": user}
     if not view.state.attended:
         spec["attendance"] = "Unattended"
     if run["spec"].get("requestExpireAfter"):

@@ -16,7 +16,7 @@ import kopf
 from compozy.api.base import GROUP, VERSION
 from compozy.controllers.app import App
 from compozy.controllers.cache import Key, key_of, run_of
-from compozy.controllers.children import parent_key
+from compozy.controllers.lineage import parent_key
 from compozy.engine.times import parse_timestamp
 from compozy.requests.closing import is_open
 

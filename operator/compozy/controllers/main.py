@@ -30,7 +30,7 @@ def main() -> None:
 
 async def serve(settings: Settings) -> None:
     """Run the operator until SIGTERM or SIGINT, which kopf listens for."""
-    async with ApiClient(await load_configuration()) as api, App(api, settings) as app:
+    async with ApiClient(await load_configuration()) as api, App(api, settings, await api.whoami()) as app:
         registry = kopf.OperatorRegistry()
         register(registry, app)
         log.info("watching; people can be asked: %s", settings.attendance == "Attended")

@@ -67,7 +67,9 @@ class Reconciler:
         recorder: Recorder,
         metrics: Metrics,
         settings: Settings,
+        user: str,
     ) -> None:
+        """`user` is the operator as the API server knows it."""
         self._store = store
         self._cache = cache
         self._gatherer = gatherer
@@ -75,7 +77,7 @@ class Reconciler:
         self._records = records
         self._recorder = recorder
         self._metrics = metrics
-        self.children = Children(store, cache, records)
+        self.children = Children(store, cache, records, user)
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
         self._after = Aftercare(store, cache, answers, recorder, metrics, settings, self.turns)
         self.waiting_for_plan: dict[Key, set[Key]] = {}

@@ -33,7 +33,7 @@ class Settlement:
 
 def settle(strategy: Strategy, count: Count) -> Settlement | None:
     """Whether what is known decides; None while it does not. No lanes at all are well."""
-    if count.total == 0 or count.succeeded == count.total:
+    if count.total == 0:
         return Settlement(met=True)
     match strategy.kind:
         case "fail_fast" if count.failed:
@@ -41,8 +41,10 @@ def settle(strategy: Strategy, count: Count) -> Settlement | None:
         case "race" if count.succeeded:
             return Settlement(met=True)
         case "best_effort" if count.succeeded >= required(strategy, count.total):
-            return Settlement(met=True, partial=True)
-    return Settlement(met=False) if count.is_over else None
+            return Settlement(met=True, partial=count.succeeded < count.total)
+        case "best_effort" if count.is_over:
+            return Settlement(met=False)
+    return Settlement(met=count.succeeded == count.total) if count.is_over else None
 
 
 def required(strategy: Strategy, total: int) -> int:

@@ -49,8 +49,8 @@ def request_object(
         spec["item"] = item
     if effect.kind == "Ask":
         spec["expect"] = dict(effect.expect)
-    if effect.proposal is not None:
-        spec |= _proposal(effect)
+    if effect.kind == "Review":
+        spec |= proposal_fields(effect)
     if effect.plans:
         spec["path"] = shown_path(effect)
     if effect.context:
@@ -71,11 +71,11 @@ def request_object(
     }
 
 
-def _proposal(effect: OpenRequest) -> dict[str, Any]:
+def proposal_fields(effect: OpenRequest) -> dict[str, Any]:
     """What a person may know of the parameters: a preview, and what the exact ones are held to."""
     given = {
         "proposedPreview": preview(redact_json(effect.proposal)),
-        "proposalDigest": digest_of(effect.proposal),
+        "proposalDigest": digest_of(effect.proposal) if effect.proposal is not None else None,
         "editSchema": effect.edit_schema,
         "respondSchema": effect.respond_schema,
     }

@@ -18,6 +18,35 @@ from support.stage import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
 MOST_WRITES = 20
+MOST_WRITES_OF_A_GRAPH = 40
+QUICK = """
+graph: { nodes: [{ id: v, class: action, kind: transform, params: { map: { x: { value: [1, 2] } } } }] }
+output: "{{ .nodes.v.output }}"
+"""
+GRAPH = """
+graph:
+  nodes:
+    - { id: find, class: action, kind: run-loop, params: { loop: quick } }
+    - id: each
+      class: control
+      kind: fan-out
+      collection: "{{ .nodes.find.output.x }}"
+      max_fan_out: 9
+      max_parallel: 1
+    - { id: say, class: control, kind: ask, params: { prompt: "{{ .item }}?", expect: { w: string } } }
+    - { id: joined, class: control, kind: collect }
+    - id: ship
+      class: action
+      kind: transform
+      params: { map: { said: { from: nodes.say.items } } }
+      review: {}
+  edges:
+    - { from: find, to: each }
+    - { from: each, to: say }
+    - { from: say, to: joined }
+    - { from: joined, to: ship }
+"""
+LARGE = "w" * 20_000
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +105,50 @@ def test_killed_at_every_write(case, moment, make_namespace, proxy, through_prox
             assert number > 4, writes
             return
     pytest.fail(f"more than {MOST_WRITES} writes for one run: {writes}")
+
+
+def test_a_graph_is_killed_at_every_write(make_namespace, proxy, through_proxy):
+    """Lanes, a run that it starts, a large output and a review; killed before and after writes by turns."""
+    expected = None
+    for number in range(1, MOST_WRITES_OF_A_GRAPH):
+        proxy.arm(number, "before" if number % 2 else "after", lambda: os.kill(through_proxy.pid, signal.SIGKILL))
+        with through_proxy, restarting(through_proxy, proxy):
+            result = life_of_a_graph(make_namespace())
+            killed, writes = proxy.killed.is_set(), list(proxy.writes)
+            proxy.disarm()
+        expected = expected or result
+        assert result == expected, f"killed at {writes[-1]}"
+        if not killed:
+            assert number > 8, writes
+            return
+    pytest.fail(f"more than {MOST_WRITES_OF_A_GRAPH} writes for one run: {writes}")
+
+
+def life_of_a_graph(stage):
+    """One whole life of a graph; what it ended as."""
+    stage.author.create("plans", plan_object("quick", **plans.spec(QUICK))).object()
+    run = stage.start(GRAPH)
+    for item in (0, 1):
+        request = stage.question(run, "say")
+        assert request["spec"]["item"] == item
+        assert stage.answer(request, {"w": LARGE if item else "small"}).ok
+        eventually(lambda request=request: stage.question_is_over(request), "the answer is taken")
+    review = stage.question(run, "ship")
+    decision = {"decision": "approve", "responder": stage.person.name}
+    assert stage.person.patch("humanrequests", review["metadata"]["name"], {"response": decision}).ok
+    status = stage.finished(run)
+    assert [stage.resolved(item) for item in stage.requests(run)] == ["Answered"] * 3
+    runs = stage.admin.call("GET", stage.admin.path("planruns")).object()["items"]
+    assert len(runs) == 2, "one run was started"
+    nodes = {
+        name: (node.get("status"), {index: item["status"] for index, item in node.get("items", {}).items()})
+        for name, node in status["nodes"].items()
+    }
+    kept = (
+        status["nodes"]["ship"]["outputRef"]["bytes"],
+        status["nodes"]["say"]["items"]["1"]["outputRef"]["bytes"],
+    )
+    return status["phase"], nodes, kept, status["stepsExecuted"]
 
 
 def life(stage, start, respond):

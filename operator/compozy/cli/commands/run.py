@@ -79,7 +79,7 @@ def run(
         from compozy.cli.local import run_here
 
         attended = attendance != "unattended" and STDIN not in (file, document)
-        return run_here(session, title, compiled, inputs, attended=attended)
+        return run_here(session, title, compiled, inputs, file or STDIN, attended=attended)
     asks = not detach and STDIN not in (file, document) and _person_is_here(session)
     attending = _attendance(attendance, may_be_asked=asks or detach)
     body = _manifest(title, name, {**spec, "inputs": inputs, **attending}, session)

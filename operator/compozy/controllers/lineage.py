@@ -1,0 +1,38 @@
+"""Which run has started which."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compozy.api.base import API_VERSION
+from compozy.controllers.cache import Cache, Item, Key
+
+MAX_DEPTH = 8
+"""How deep runs may start runs."""
+
+
+def parent_key(run: Mapping[str, Any]) -> Key | None:
+    """The key of the run that started this one."""
+    for owner in run["metadata"].get("ownerReferences") or ():
+        if owner.get("controller") and owner["kind"] == "PlanRun" and owner["apiVersion"] == API_VERSION:
+            return Key(run["metadata"]["namespace"], str(owner["name"]))
+    return None
+
+
+def ancestors(cache: Cache, run: Item) -> Iterator[Item]:
+    """The run that started this one, and so on, as far as they are known."""
+    current: Item | None = run
+    for _ in range(MAX_DEPTH + 1):
+        parent = parent_key(current) if current is not None else None
+        current = cache.get("PlanRun", parent) if parent is not None else None
+        if current is None:
+            return
+        yield current
+
+
+def starters(cache: Cache, run: Item) -> list[str | None]:
+    """Who started the run, then who started the run that started it, and so on; None where that is not known."""
+    found, last = [run["spec"].get("startedBy")], run
+    for ancestor in ancestors(cache, run):
+        found.append(ancestor["spec"].get("startedBy"))
+        last = ancestor
+    return found if parent_key(last) is None else [*found, None]
