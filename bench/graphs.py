@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -23,7 +24,7 @@ _NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def graph_figures() -> list[Figure]:
-    """Seconds to compile large graphs; microseconds an answer costs, and the same for ten and ten thousand cells."""
+    """Seconds to compile large graphs; microseconds that an answer costs in runs of different sizes."""
     shapes = {"a chain": _chain(NODES), "layers of 100": _layers(NODES), "a star": _star(NODES)}
     compiled = [
         Figure(
@@ -44,7 +45,9 @@ def graph_figures() -> list[Figure]:
         for size in SIZES
     ]
     growth = [
-        Figure("lane_growth", "  10,000 lanes to 10", "ratio", 2, lanes[10_000] / lanes[10], target=Target("<", 3.0)),
+        Figure(
+            "lane_growth", "  10,000 lanes to 10", "ratio", 2, lanes[10_000] / lanes[10], target=Target("<", 3.0)
+        ),
         Figure("ask_growth", "  10,000 asks to 10", "ratio", 2, asks[10_000] / asks[10], target=Target("<", 3.0)),
     ]
     return [*compiled, *curves, *growth]
@@ -98,7 +101,12 @@ def _asks(count: int) -> CompiledPlan:
 def _lanes(count: int) -> CompiledPlan:
     """A fan-out with a question and a value after it in each lane; as many lanes are open as there may be."""
     nodes = [
-        {"id": "all", "class": "action", "kind": "transform", "params": {"map": {"n": {"value": list(range(count))}}}},
+        {
+            "id": "all",
+            "class": "action",
+            "kind": "transform",
+            "params": {"map": {"n": {"value": list(range(count))}}},
+        },
         {
             "id": "each",
             "class": "control",
@@ -112,7 +120,7 @@ def _lanes(count: int) -> CompiledPlan:
         {"id": "joined", "class": "control", "kind": "collect"},
     ]
     order = ["all", "each", "choose", "told", "joined"]
-    edges = [{"from": one, "to": other} for one, other in zip(order, order[1:], strict=False)]
+    edges = [{"from": one, "to": other} for one, other in pairwise(order)]
     return compile_plan(json.loads(json.dumps({"graph": {"nodes": nodes, "edges": edges}})))
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from compozy.engine.bodies import Bodies
-from compozy.engine.edges import edge_of
+from compozy.engine.edges import Edge, edge_of
 from compozy.engine.frames import AnyContainer, Arrivals, Container, FanOut, Frame, Gate, SubLoop
 from compozy.engine.lanes import FanOuts
 from compozy.engine.outcomes import Branch, GateOpened, Lanes, LanesOpened, LoopBegun, Opening, PlanCalled
@@ -86,17 +86,20 @@ class Blocks:
 
     def _from_outside(self, frame: Frame, node: Node) -> Arrivals:
         """What the edges into a lane say. Their sources have ended: the fan-out has awaited them."""
-        container = self.containers[str(frame.owner)]
-        outer = self.frames[container.frame]
-        live = forbidden = False
-        for source in node.outside:
-            cell = self._turn.cells.get(outer.path_of(source))
+        edges = [self._edge_from_outside(frame, source, node) for source in node.outside]
+        return Arrivals(0, "live" in edges, "forbidden" in edges)
+
+    def _edge_from_outside(self, frame: Frame, source: str, target: Node) -> Edge:
+        """What the edge from a node of a surrounding block says: of the nearest that has it."""
+        while frame.owner is not None:
+            container = self.containers[frame.owner]
+            frame = self.frames[container.frame]
             if source == container.node:
-                live = True
-            elif cell is not None:
-                edge = edge_of(outer.block, outer.block.nodes[source], cell, node.id)
-                live, forbidden = live or edge == "live", forbidden or edge == "forbidden"
-        return Arrivals(0, live, forbidden)
+                return "live"
+            if source in frame.block.nodes:
+                cell = self._turn.cells.get(frame.path_of(source))
+                return "dead" if cell is None else edge_of(frame.block, frame.block.nodes[source], cell, target.id)
+        return "dead"
 
     def place_of(self, path: str) -> tuple[Frame, Node] | None:
         """The frame and the node of a path that is under way."""

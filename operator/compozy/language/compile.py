@@ -49,14 +49,14 @@ def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | No
         problems.append(Problem("", "dialect", message))
         return None
     profile = values.get("profile", "delivery")
-    if profile not in FAN_OUT_WIDTH:
+    if not isinstance(profile, str) or profile not in FAN_OUT_WIDTH:
         problems.append(Problem("profile", "invalid_value", "must be `delivery` or `watch`"))
     _check_input_schema(values, dialects[0], problems)
     expire_after = _expire_after(values.get("requests"), problems)
     if dialects[0] == "steps":
         plan = compile_steps(values, around)
     else:
-        plan = compile_graph(values, problems, max_parallel=FAN_OUT_WIDTH.get(profile, 1))
+        plan = compile_graph(values, problems, max_parallel=FAN_OUT_WIDTH.get(str(profile), 1))
     return None if plan is None else replace(plan, request_expire_after=expire_after)
 
 

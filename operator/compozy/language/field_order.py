@@ -8,7 +8,8 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from compozy.language.shapes.subschemas import walk
+from compozy.language.schema import normalize_schema
+from compozy.language.shapes.subschemas import is_keyword, walk
 
 ORDER: Final = "x-compozy-order"
 """Annotation of an object schema: its properties in the order in which the author wrote them."""
@@ -29,9 +30,8 @@ def with_order_in_plan(spec: Mapping[str, Any]) -> dict[str, Any]:
     ordered = {key: _schema(value) if key == "inputSchema" else value for key, value in spec.items()}
     if "steps" in spec:
         ordered["steps"] = _steps(spec["steps"])
-    graph = spec.get("graph")
-    if isinstance(graph, Mapping) and isinstance(graph.get("nodes"), list):
-        ordered["graph"] = {**graph, "nodes": [_node(node) for node in graph["nodes"]]}
+    if "graph" in spec:
+        ordered["graph"] = _graph(spec["graph"])
     return ordered
 
 
@@ -48,11 +48,35 @@ def _step(step: Any) -> Any:
     return {**step, "input": {key: change[key](value) if key in change else value for key, value in values}}
 
 
+def _graph(graph: Any) -> Any:
+    """The nodes and edges of a plan, or of the body of a sub-loop."""
+    if not isinstance(graph, Mapping) or not isinstance(graph.get("nodes"), list):
+        return graph
+    return {**graph, "nodes": [_node(node) for node in graph["nodes"]]}
+
+
 def _node(node: Any) -> Any:
-    if not isinstance(node, Mapping) or node.get("kind") != "ask" or not isinstance(node.get("params"), Mapping):
+    """A node: people answer by what an ask expects, and by what an action that they review gives out."""
+    if not isinstance(node, Mapping):
         return node
-    params = node["params"]
-    return {**node, "params": {**params, "expect": _schema(params["expect"])}} if "expect" in params else node
+    kind, changed = node.get("kind"), dict(node)
+    if kind == "sub-loop" and "body" in node:
+        changed["body"] = _graph(node["body"])
+    if "review" in node and "produces" in node:
+        changed["produces"] = _answer(node["produces"])
+    forms = ("expect",) if kind == "ask" else ("output_schema", "outputSchema") if kind == "run-agent" else ()
+    if isinstance(node.get("params"), Mapping) and (kind == "ask" or "review" in node):
+        params = node["params"].items()
+        changed["params"] = {key: _answer(value) if key in forms else value for key, value in params}
+    return changed
+
+
+def _answer(value: Any) -> Any:
+    """A schema of a graph. The short form has no place for an order: where there is one, it is written out."""
+    if not isinstance(value, Mapping) or all(is_keyword(str(key)) for key in value):
+        return _schema(value)
+    full = with_order(normalize_schema(value))
+    return full if any(ORDER in part for _, part in walk(full)) else value
 
 
 def _schema(value: Any) -> Any:

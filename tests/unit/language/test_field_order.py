@@ -46,6 +46,36 @@ def test_graphs():
     assert ORDER not in str(asks["params"]["context"]) + str(transforms)
 
 
+SHORT = "{ z: string, a: { y: string, b: string } }"
+GRAPH = f"""
+graph:
+  nodes:
+    - {{ id: a, class: control, kind: ask, params: {{ prompt: x, expect: {SHORT} }} }}
+    - {{ id: b, class: action, kind: x__y, review: {{}}, produces: {SCHEMA}, params: {{ expect: {SCHEMA} }} }}
+    - {{ id: c, class: action, kind: run-agent, review: {{}}, params: {{ agent: x, output_schema: {SCHEMA} }} }}
+    - {{ id: d, class: action, kind: x__y, produces: {SCHEMA} }}
+    - id: e
+      class: control
+      kind: sub-loop
+      body: {{ nodes: [{{ id: f, class: control, kind: ask, params: {{ prompt: x, expect: {SCHEMA} }} }}] }}
+    - {{ id: g, class: control, kind: ask, params: {{ prompt: x, expect: {{ a: string, z: string }} }} }}
+    - {{ id: h, class: control, kind: ask, params: {{ prompt: x, expect: {{ a: {{ y: string, b: string }} }} }} }}
+"""
+
+
+def test_whatever_of_a_graph_becomes_a_form():
+    asks, reviewed, agent, plain, loop, in_order, nested = plans.spec(GRAPH)["graph"]["nodes"]
+    assert asks["params"]["expect"][ORDER] == ["z", "a"]
+    assert asks["params"]["expect"]["required"] == ["z", "a"]
+    assert asks["params"]["expect"]["properties"]["a"][ORDER] == ["y", "b"]
+    assert reviewed["produces"][ORDER] == ["z", "a"]
+    assert agent["params"]["output_schema"][ORDER] == ["z", "a"]
+    assert loop["body"]["nodes"][0]["params"]["expect"][ORDER] == ["z", "a"]
+    assert ORDER not in str(reviewed["params"]) + str(plain)
+    assert nested["params"]["expect"]["properties"]["a"][ORDER] == ["y", "b"]
+    assert in_order["params"]["expect"] == {"a": "string", "z": "string"}
+
+
 @pytest.mark.parametrize(
     "text", ["steps: 1", "steps: [1, {input: 2}]", "graph: 1", "graph: {nodes: [1, {kind: ask}]}"]
 )

@@ -7,7 +7,6 @@ directly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -171,32 +170,32 @@ def _int(message: Message, field: int) -> int:
 
 
 def _decode(data: bytes) -> Message:
+    """Split a message into field numbers and raw values; values of fixed width come as bytes."""
     message: Message = {}
-    for field, value in _fields(data):
-        message.setdefault(field, []).append(value)
+    position, end = 0, len(data)
+    while position < end:
+        tag, position = _varint(data, position)
+        wire_type = tag & 7
+        value: int | bytes
+        if wire_type == 0:
+            value, position = _varint(data, position)
+        else:
+            length = 8 if wire_type == 1 else 4
+            if wire_type == 2:
+                length, position = _varint(data, position)
+            value = data[position : position + length]
+            position += length
+        message.setdefault(tag >> 3, []).append(value)
     return message
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Split a protobuf message into field numbers and raw values; fixed-width values come as bytes."""
-    position = 0
-    while position < len(data):
-        tag, position = _varint(data, position)
-        field, wire_type = tag >> 3, tag & 7
-        if wire_type == 0:
-            number, position = _varint(data, position)
-            yield field, number
-            continue
-        if wire_type == 2:
-            length, position = _varint(data, position)
-        else:
-            length = 8 if wire_type == 1 else 4
-        yield field, data[position : position + length]
-        position += length
-
-
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
+    value = data[position]
+    position += 1
+    if value < 0x80:
+        return value, position
+    value &= 0x7F
+    shift = 7
     while True:
         byte = data[position]
         position += 1

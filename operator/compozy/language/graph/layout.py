@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
+from compozy.language.errors import MAX_NAMED_KEYS
 from compozy.language.graph.edges import Edges
 from compozy.language.graph.nesting import Lanes, Nesting, nest
 from compozy.language.graph.outline import Outline
@@ -51,9 +52,16 @@ class Layout:
         """Whether a node has always ended when another starts."""
         return bool(self.before[later] & self.bits[earlier])
 
-    def names_before(self, node: str) -> list[str]:
-        """The nodes that have ended when one starts."""
-        return [name for name, bit in self.bits.items() if self.before[node] & bit]
+    def names_before(self, node: str) -> str:
+        """The nodes that have ended when one starts, for a message: the first few, and how many more."""
+        left = self.before[node]
+        names: list[str] = []
+        while left and len(names) < MAX_NAMED_KEYS:
+            lowest = left & -left
+            names.append(self.order[lowest.bit_length() - 1])
+            left ^= lowest
+        more = f" and {left.bit_count()} more" if left else ""
+        return ", ".join(names) + more if names else "none"
 
 
 def lay_out(outlines: Mapping[str, Outline], edges: Edges, path: str, problems: list[Problem]) -> Layout:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from compozy.language.errors import name_keys
 from compozy.language.graph.edges import Edges
 from compozy.language.graph.layout import Layout
 from compozy.language.graph.nesting import Lanes
@@ -172,11 +171,10 @@ class Place:
         return self
 
     def _not_before(self, name: str) -> str:
-        node, layout = self.node or "", self.graph.layout
         if name in self.lanes:
             return f"`{name}` has not ended while its lanes run; name `item`, or a node before it"
-        visible = [known for known in layout.names_before(node) if known not in self.lanes]
-        return f"node `{name}` does not come before `{node}`; those that do: {name_keys(visible)}"
+        known = self.graph.layout.names_before(self.node or "")
+        return f"node `{name}` does not come before `{self.node}`; those that do: {known}"
 
     def _shares_lane(self, name: str) -> bool:
         """Whether a node has run in the same lane, or in none."""

@@ -24,7 +24,8 @@ def compile_route(values: Mapping[str, Any], fields: Fields) -> Made | None:
     if default is None:
         fields.report("default", "route_default_required", "a route needs a `default` for when nothing holds")
     destinations = [(f"routes[{index}].to", entry[2]) for index, entry in enumerate(entries) if entry is not None]
-    _check_destinations(destinations + ([] if default is None else [("default", default)]), fields)
+    destinations += [] if default is None else [("default", default)]
+    _check_destinations(destinations, values.get("on_error"), fields)
     if len(fields.problems) > before or not isinstance(default, str):
         return None
     return Made(RouteSpec(routes=tuple(compiled), default=default), OUTPUT)
@@ -40,8 +41,10 @@ def _entry(route: Any, key: str, fields: Fields) -> tuple[str, Condition, Any] |
     return values["when"], condition, values["to"]
 
 
-def _check_destinations(destinations: list[tuple[str, Any]], fields: Fields) -> None:
+def _check_destinations(destinations: list[tuple[str, Any]], on_error: Any, fields: Fields) -> None:
+    """Every edge out is the destination of one route, except that a failure may have one to itself."""
     forward = dict.fromkeys(fields.forward, False)
+    failing = on_error.get("route") if isinstance(on_error, Mapping) else None
     for key, destination in destinations:
         if not isinstance(destination, str) or destination not in forward:
             message = f"`{destination}` is not a direct forward edge of `{fields.node}`; add the edge"
@@ -52,6 +55,6 @@ def _check_destinations(destinations: list[tuple[str, Any]], fields: Fields) -> 
         else:
             forward[destination] = True
     for target, is_chosen in forward.items():
-        if not is_chosen:
+        if not is_chosen and target != failing:
             message = f"the edge to `{target}` is never chosen; add a route to it or remove the edge"
             fields.report("routes", "route_edge_undeclared", message)

@@ -1,7 +1,7 @@
 """The graph grammar as JSON Schema: nodes of every kind, edges, and what they hold."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from compozy.language.graph.envelope import MAX_ATTEMPTS
 from compozy.language.graph.fan_out import MAX_LANES, MAX_PARALLEL
@@ -13,6 +13,7 @@ from compozy.language.json_schema.steps import Schema, table_schema
 
 _TEXT: Final[Schema] = {"type": "string"}
 _NODE: Final[Schema] = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,62}$"}
+_NAME: Final[Schema] = {"type": "string", "minLength": 1}
 _DURATION: Final[Schema] = {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"}
 _ALLOW: Final[Schema] = {"enum": ["allow", "deny"]}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
@@ -106,7 +107,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "contract": _closed({"stop_when": _TEXT, "iteration_cap": _whole(1, 1000)}, "stop_when"),
     },
     "run-loop": {"on_parent_close": {"enum": ["terminate", "abandon"]}},
-    "input": {"input_ref": {"type": "string", "minLength": 1}},
+    "input": {"input_ref": _NAME},
 }
 """By kind: what the tables do not say of the keys of its nodes."""
 
@@ -142,6 +143,7 @@ _CRITERIA: Final[Mapping[str, Mapping[str, Schema]]] = {
 
 def definitions() -> Schema:
     """Every part of the graph grammar, by the name under which the others refer to it."""
+    verdicts = dict.fromkeys(tables.RESULTS, _part("graph_result"))
     return {
         "graph": _graph(),
         "graph_node": _by("kind", {kind: f"graph_{_name(kind)}" for kind in KINDS}, "graph_tool"),
@@ -157,7 +159,8 @@ def definitions() -> Schema:
         "graph_expires": table_schema(tables.EXPIRES, {"after": _DURATION, "route": _NODE}),
         "graph_criterion": _by("type", {kind: f"graph_by_{_name(kind)}" for kind in tables.CRITERIA}),
         **{f"graph_by_{_name(kind)}": _criterion(kind) for kind in tables.CRITERIA},
-        "graph_results": _results(),
+        "graph_results": table_schema(tables.RESULTS, {**verdicts, "approval": {"const": "escalate"}}),
+        "graph_result": _result(),
     }
 
 
@@ -215,12 +218,9 @@ def _criterion(kind: str) -> Schema:
     return table_schema({**tables.CRITERION, **tables.CRITERIA[kind]}, fields)
 
 
-def _results() -> Schema:
-    more: dict[str, Schema] = {
-        "terminal_status": {"const": "failed"},
-        "reason_code": {"type": "string", "minLength": 1},
-    }
-    result: dict[str, Any] = {
+def _result() -> Schema:
+    more: dict[str, Schema] = {"terminal_status": {"const": "failed"}, "reason_code": _NAME}
+    return {
         "anyOf": [
             {"enum": list(_ACTIONS)},
             _closed({"route": {"enum": list(_ACTIONS)}, **more}, "route"),
@@ -228,6 +228,3 @@ def _results() -> Schema:
             _ROUTE,
         ]
     }
-    return table_schema(
-        tables.RESULTS, {**dict.fromkeys(tables.RESULTS, result), "approval": {"const": "escalate"}}
-    )

@@ -83,8 +83,12 @@ def test_any_nodes_and_edges(nodes: Any, edges: Any) -> None:
 
 def test_many_problems_take_no_longer_than_many_nodes() -> None:
     count = 2000
-    nodes = [tool(f"n{index}", x="{{ .nodes.nope.output }}") for index in range(count)]
-    assert len(found(nodes)) == count
+    nodes = [tool(f"n{index}", x="{{ .nodes.last.output }}") for index in range(count)]
+    edges = ">".join([*(f"n{index}" for index in range(count)), "last"])
+    told = problems([*nodes, tool("last")], edges)
+    assert len(told) == count
+    assert told[2].message.endswith("those that do: n0, n1")
+    assert told[-1].message.endswith("n10, n11 and 1987 more")
 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:
@@ -94,3 +98,8 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     deep = {"properties": {"next": {"$ref": "#"}}}
     path = ".next" * 200
     assert found([node("a", "x__y", produces=deep), tool("b", x=f"{{{{ .nodes.a.output{path} }}}}")], "a>b") == []
+
+
+@pytest.mark.parametrize("profile", [["watch"], {}, 1, "slow"])
+def test_a_profile_of_any_type(profile: Any) -> None:
+    assert found([tool("a")], profile=profile) == [("profile", "invalid_value")]

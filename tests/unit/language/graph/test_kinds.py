@@ -25,6 +25,7 @@ from support.graphs import collect, compiled, fan_out, found, node, problems, to
 
 pytestmark = pytest.mark.unit
 
+ROUTED = "route_destination_invalid"
 COMMAND = {"id": "tests", "type": "command", "check": "make test"}
 JUDGE = {"id": "judge", "type": "agent-judge", "rubric": "Is it good?"}
 HUMAN = {"id": "lead", "type": "human", "prompt": "Fine?"}
@@ -51,6 +52,14 @@ def test_branch() -> None:
     assert isinstance(told, BranchSpec)
     assert (told.source, told.on_eval_error) == ("inputs.go", "exit")
     assert spec("branch", condition="inputs.go").on_eval_error == "fail"
+
+
+def test_route() -> None:
+    told = spec("route", routes=[{"when": "inputs.go", "to": "b"}], default="c")
+    assert [(source, target) for source, _, target in told.routes] == [("inputs.go", "b")]
+    assert told.default == "c"
+    nodes = [node("a", "route", routes=[{"when": "inputs.go", "to": "b"}], default="c", on_error={"route": "d"})]
+    assert found([*nodes, tool("b"), tool("c"), tool("d")], "a>b a>c a>d") == []
 
 
 def test_wait() -> None:
@@ -266,6 +275,23 @@ def test_an_inner_fan_out_has_names_of_its_own() -> None:
     ("kind", "values", "path", "code"),
     [
         ("branch", {}, "condition", "missing_key"),
+        ("route", {"default": "b"}, "routes", "route_empty"),
+        ("route", {"routes": [{"when": "inputs.x", "to": "b"}]}, "default", "route_default_required"),
+        ("route", {"routes": [{"when": "inputs.x"}], "default": "b"}, "routes[0].to", "missing_key"),
+        ("route", {"routes": [{"when": "inputs.x", "to": "z"}], "default": "b"}, "routes[0].to", ROUTED),
+        ("route", {"routes": [{"when": "inputs.x", "to": "b"}], "default": ["c"]}, "default", ROUTED),
+        (
+            "route",
+            {"routes": [{"when": "inputs.x", "to": "b"}], "default": "b"},
+            "default",
+            "route_destination_duplicate",
+        ),
+        (
+            "route",
+            {"routes": [{"when": "inputs.x", "to": "b"}], "default": "b"},
+            "routes",
+            "route_edge_undeclared",
+        ),
         ("branch", {"condition": "true", "on_eval_error": "skip"}, "on_eval_error", "invalid_value"),
         ("branch", {"condition": "1 +"}, "condition", "condition_invalid"),
         ("wait", {}, "params", "wait_shape_invalid"),

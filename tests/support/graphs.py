@@ -1,0 +1,84 @@
+"""Graph plans in few words, for tests of the compiler."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from compozy.language.compile import compile_plan
+from compozy.language.compiled import CompiledPlan
+from compozy.language.problems import PlanInvalid, Problem
+
+CLASSES = {
+    **dict.fromkeys(("ask", "route", "branch", "fan-out", "collect", "gate", "wait", "sub-loop"), "control"),
+    "input": "source",
+}
+
+
+def node(node_id: str, kind: str, **values: Any) -> dict[str, Any]:
+    """A node of the class that its kind has."""
+    return {"id": node_id, "class": CLASSES.get(kind, "action"), "kind": kind, **values}
+
+
+def tool(node_id: str, **params: Any) -> dict[str, Any]:
+    """A call of a tool, which may be what any node is where only the structure counts."""
+    return node(node_id, "x__y", params=params)
+
+
+def ask(node_id: str, **params: Any) -> dict[str, Any]:
+    """A question, by default for a text `env`."""
+    return node(node_id, "ask", params={"prompt": "?", "expect": {"env": "string"}, **params})
+
+
+def made(node_id: str, **entries: Any) -> dict[str, Any]:
+    """A transform: each key is a literal value, or an object with `from` or `template`."""
+    given = {
+        key: value
+        if isinstance(value, dict) and value.keys() & {"from", "template", "value"}
+        else {"value": value}
+        for key, value in entries.items()
+    }
+    return node(node_id, "transform", params={"map": given})
+
+
+def fan_out(node_id: str, **values: Any) -> dict[str, Any]:
+    """A fan-out over a list that is written down."""
+    return node(node_id, "fan-out", **{"collection": [1, 2, 3], "max_fan_out": 10, **values})
+
+
+def collect(node_id: str) -> dict[str, Any]:
+    """A collect."""
+    return node(node_id, "collect")
+
+
+def graph(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> dict[str, Any]:
+    """A plan. Edges are written `a>b>c d>c`."""
+    return {"graph": {"nodes": nodes, "edges": arrows(edges)}, **more}
+
+
+def arrows(text: str) -> list[dict[str, str]]:
+    """Edges written as chains: `a>b>c d>c`."""
+    found = []
+    for chain in text.split():
+        names = chain.split(">")
+        found += [{"from": one, "to": other} for one, other in pairwise(names)]
+    return found
+
+
+def compiled(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> CompiledPlan:
+    """The plan, which must be right."""
+    return compile_plan(graph(nodes, edges, **more))
+
+
+def problems(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> list[Problem]:
+    """What is wrong with a plan; empty where nothing is."""
+    try:
+        compile_plan(graph(nodes, edges, **more))
+    except PlanInvalid as error:
+        return list(error.problems)
+    return []
+
+
+def found(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> list[tuple[str, str]]:
+    """Path and code of everything that is wrong, the beginning `graph.` left out."""
+    return [(problem.path.removeprefix("graph."), problem.code) for problem in problems(nodes, edges, **more)]
