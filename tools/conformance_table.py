@@ -1,44 +1,73 @@
-"""Writes docs/conformance-steps.md: which cases and tests hold each sentence of the ask-steps page.
+"""Writes docs/conformance-*.md: which cases and tests hold each sentence of the published pages.
 
 python tools/conformance_table.py            # write the page
 python tools/conformance_table.py --check    # fail where it is not current, or names what does not exist
 """
 
 import argparse
+import itertools
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).parents[1]
-CASES = ROOT / "tests" / "conformance" / "steps"
-SENTENCES = CASES / "sentences.yaml"
-PAGE = ROOT / "docs" / "conformance-steps.md"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The cases of a dialect, and the page whose sentences they hold."""
+
+    dialect: str
+    page: str
+    """What the published page is called."""
+
+    @property
+    def cases(self) -> Path:
+        """Where the cases are."""
+        return ROOT / "tests" / "conformance" / self.dialect
+
+    @property
+    def table(self) -> Path:
+        """The page that is written."""
+        return ROOT / "docs" / f"conformance-{self.dialect}.md"
+
+    @property
+    def sentences(self) -> Path:
+        """What holds which sentence."""
+        return self.cases / "sentences.yaml"
+
+
+STEPS = Suite("steps", "ask-steps")
+GRAPH = Suite("graph", "human-requests")
+SUITES = (STEPS, GRAPH)
 
 _LONGEST_HEADING = 60
 _INTRODUCTION = """\
-# The ask-steps page, sentence by sentence
+# The {page} page, sentence by sentence
 
-The sentences are shortened; the page itself is the rule. A case is a YAML document in `tests/conformance/steps`
-that a local run and a run on a cluster both pass; it is named with its file. Tests are named as pytest does.
-This table is written by `tools/conformance_table.py` from `tests/conformance/steps/sentences.yaml`.
+The sentences are shortened; the page itself is the rule. A case is a YAML document in
+`tests/conformance/{dialect}` that a local run and a run on a cluster both pass; it is named with its file.
+Tests are named as pytest does.
+This table is written by `tools/conformance_table.py` from `tests/conformance/{dialect}/sentences.yaml`.
 """
 
 
-def sections() -> list[dict[str, Any]]:
+def sections(suite: Suite) -> list[dict[str, Any]]:
     """What `sentences.yaml` says: sections with their sentences."""
-    found: list[dict[str, Any]] = yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = yaml.safe_load(suite.sentences.read_text(encoding="utf-8"))
     return found
 
 
-def files_of_cases() -> dict[str, str]:
+def files_of_cases(suite: Suite) -> dict[str, str]:
     """The file of each case, by the case's name. Raises ValueError for a name that is used twice."""
     files: dict[str, str] = {}
-    for path in sorted(CASES.glob("*.yaml")):
-        if path.name == SENTENCES.name:
+    for path in sorted(suite.cases.glob("*.yaml")):
+        if path.name == suite.sentences.name:
             continue
         for case in yaml.safe_load(path.read_text(encoding="utf-8"))["cases"]:
             if case["name"] in files:
@@ -47,11 +76,11 @@ def files_of_cases() -> dict[str, str]:
     return files
 
 
-def render() -> str:
+def render(suite: Suite) -> str:
     """The page."""
-    files = files_of_cases()
-    parts = [_INTRODUCTION]
-    for section in sections():
+    files = files_of_cases(suite)
+    parts = [_INTRODUCTION.format(page=suite.page, dialect=suite.dialect)]
+    for section in sections(suite):
         rows = [f"| {_cell(entry['sentence'])} | {_held_by(entry, files)} |" for entry in section["sentences"]]
         parts.append(
             "\n".join([f"## {section['section']}\n", "| The page says | Held by |", "|---|---|", *rows, ""])
@@ -76,17 +105,17 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
 
-def faults() -> Iterator[str]:
-    """What is wrong with the table: names of nothing, and a page that is not current."""
-    files = files_of_cases()
-    for section in sections():
+def faults(suite: Suite) -> Iterator[str]:
+    """What is wrong with a table: names of nothing, and a page that is not current."""
+    files = files_of_cases(suite)
+    for section in sections(suite):
         for entry in section["sentences"]:
             if not entry.keys() & {"cases", "elsewhere", "later", "advice"}:
                 yield f"nothing holds `{entry['sentence']}`"
             yield from (f"there is no case `{name}`" for name in entry.get("cases", ()) if name not in files)
             yield from (f"there is no test {test}" for test in entry.get("elsewhere", ()) if not _is_test(test))
-    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != render():
-        yield f"{PAGE.relative_to(ROOT)} is not current: run `python tools/conformance_table.py`"
+    if not suite.table.is_file() or suite.table.read_text(encoding="utf-8") != render(suite):
+        yield f"{suite.table.relative_to(ROOT)} is not current: run `python tools/conformance_table.py`"
 
 
 def _is_test(name: str) -> bool:
@@ -113,7 +142,7 @@ def sentences_of(page: str) -> list[str]:
 
 
 def _is_example(lines: list[str]) -> bool:
-    return any(line.startswith(("  ", "? ")) or line in ("{", "steps:") for line in lines)
+    return any(line.startswith(("  ", "? ")) or line in ("{", "steps:", "graph:") for line in lines)
 
 
 def _is_heading(line: str) -> bool:
@@ -125,10 +154,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is wrong")
     if parser.parse_args().check:
-        found = list(faults())
+        found = list(itertools.chain.from_iterable(map(faults, SUITES)))
         sys.stderr.writelines(f"{fault}\n" for fault in found)
         return 1 if found else 0
-    PAGE.write_text(render(), encoding="utf-8")
+    for suite in SUITES:
+        suite.table.write_text(render(suite), encoding="utf-8")
     return 0
 
 

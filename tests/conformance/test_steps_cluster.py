@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.conformance import parameters, steps_cases, topic_of
+from support.conformance import cases_of, parameters, topic_of
 from support.plays import play_all, told_differently
 
 pytestmark = pytest.mark.cluster
 
-CASES = [case for case in steps_cases() if not case.tools and topic_of(case) != "document"]
+CASES = [case for case in cases_of("steps") if not case.tools and topic_of(case) != "document"]
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,12 @@
 import pytest
 
 from compozy.plantest.runner import run_case
-from support.conformance import parameters, steps_cases
+from support.conformance import cases_of, parameters
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize("case", parameters(steps_cases()))
+@pytest.mark.parametrize("case", parameters(cases_of("steps")))
 def test_steps_language(case):
     differences = run_case(case).differences
     assert not differences, "\n".join([case.rule or case.name, *differences])

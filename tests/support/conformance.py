@@ -1,20 +1,21 @@
-"""The cases of the conformance suite, for the hosts that must pass them."""
+"""The cases of the conformance suites, for the hosts that must pass them."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from compozy.plantest.cases import load_cases
 from compozy.plantest.model import Case
 
-STEPS = Path(__file__).parents[1] / "conformance" / "steps"
+SUITES = Path(__file__).parents[1] / "conformance"
 SENTENCES = "sentences"
 """Not a file of cases: what holds which sentence of the published page."""
 
 
-def steps_cases() -> list[Case]:
-    """Every case of the steps language."""
-    files = [path for path in sorted(STEPS.glob("*.yaml")) if path.stem != SENTENCES]
+def cases_of(dialect: Literal["steps", "graph"]) -> list[Case]:
+    """Every case of a dialect."""
+    files = [path for path in sorted((SUITES / dialect).glob("*.yaml")) if path.stem != SENTENCES]
     return [case for path in files for case in load_cases(path)]
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compozy.engine.effects import OpenRequest
+from compozy.engine.ledger import merged
 from compozy.engine.snapshot import from_status
 from compozy.engine.state import Exit, RunState
+from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import PlanInvalid
-from compozy.plantest.compare import differences, question_differences
+from compozy.plantest.compare import differences, place_of, question_differences
 from compozy.plantest.model import Case, Expectation
 from compozy.plantest.runner import compile_case
 from compozy.plantest.script import Script, Unscripted
@@ -45,11 +47,18 @@ class Play:
         """Whether nothing will happen any more."""
         return self.status is not None or self.rejection is not None or self.fault is not None
 
+    def place_of(self, request: Mapping[str, Any]) -> str:
+        """The name by which the case knows the place of a question."""
+        spec, document = request["spec"], self.case.document
+        if document is None or "graph" not in document.spec or "item" not in spec:
+            return str(spec["node"])
+        return f"{spec['node']}[{spec['item']}]"
+
     def answer(self, request: Mapping[str, Any]) -> None:
         """Do what the script says about a question that has just opened."""
         spec = request["spec"]
         question = OpenRequest(
-            spec["node"], spec["generation"], spec["prompt"], None, spec["expect"], spec["decisions"], {}, None
+            self.place_of(request), spec["generation"], spec["prompt"], None, {}, spec["decisions"], {}, None
         )
         try:
             response = _response(self.script.ask(question))
@@ -65,7 +74,8 @@ class Play:
 def _response(outcome: Outcome) -> dict[str, Any] | None:
     match outcome:
         case Answered():
-            return {"decision": outcome.decision, "payload": outcome.payload}
+            given = {"payload": outcome.payload} if outcome.decision in ("respond", "edit") else {}
+            return {"decision": outcome.decision, **given}
         case Declined():
             return {"decision": "decline"}
         case Expired():
@@ -136,13 +146,13 @@ def _look(plays: list[Play]) -> None:
         for run in runs:
             play, status = waiting.get(run["metadata"]["name"]), run.get("status") or {}
             if play is not None and status.get("phase") in _FINAL:
-                play.status = status
+                play.status = {**status, "nodes": _nodes_of(stage, status)}
 
 
 def _attend(play: Play, request: Mapping[str, Any]) -> None:
     if "lastRejection" in request["status"]:
         play.rejection = request["status"]["lastRejection"]
-    elif all(question.path != request["spec"]["node"] for question in play.script.asked):
+    elif all(question.path != play.place_of(request) for question in play.script.asked):
         play.answer(request)
 
 
@@ -160,8 +170,10 @@ def told_differently(play: Play) -> list[str]:
     if expect.inputs_problems is not None:
         text = _message_of(play.status)
         return [f"`{path}` is not in: {text}" for path in expect.inputs_problems if path not in text]
-    state = _state_of(play.status)
-    found = list(differences(_comparable(expect), state))
+    plan = compile_case(play.case)
+    state = _state_of(plan, play.status)
+    cells = {place_of(plan, path): cell for path, cell in state.cells.items()}
+    found = list(differences(_comparable(expect), state, cells))
     if expect.asked is not None:
         found += question_differences(expect.asked, play.script.asked)
     found += play.script.unused()
@@ -188,13 +200,31 @@ def _not_refused(play: Play, status: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _state_of(status: Mapping[str, Any]) -> RunState:
+def _nodes_of(stage: Stage, status: Mapping[str, Any]) -> dict[str, Any]:
+    """The nodes of a run with what is kept apart from its status."""
+    records: dict[str, Any] = {}
+
+    def record(name: str) -> dict[str, Any]:
+        path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions/{name}"
+        return records.setdefault(name, stage.admin.call("GET", path).object()["data"])
+
+    nodes = merged(
+        (record(page["name"])["nodes"] for page in status.get("pages") or ()), status.get("nodes") or {}
+    )
+    for told in nodes.values():
+        for one in (told, *(told.get("items") or {}).values()):
+            if "outputRef" in one:
+                one["output"] = record(one["outputRef"]["name"])["output"]
+    return nodes
+
+
+def _state_of(plan: CompiledPlan, status: Mapping[str, Any]) -> RunState:
     """The end of a run as the engine knows it."""
     begun = RunState(inputs={}, attended=status["attended"], message=_message_of(status))
     fired = status.get("exit")
     keys = ("status", "message", "output", "step", "reason")
     exit_ = None if fired is None else Exit(**{key: fired.get(key) for key in keys})
-    return replace(from_status(begun, status), exit=exit_)
+    return replace(from_status(plan, begun, status), exit=exit_)
 
 
 def _comparable(expect: Expectation) -> Expectation:

@@ -40,13 +40,23 @@ def told_beside(view: RunView, state: RunState, path: str, cache: Cache, namespa
     call = state.calls.get(path)
     if call is not None and call.kind == "run":
         told["run"] = child_name(view.run, call.generation, path, call.attempt)
-    fan_out, output = state.containers.get(path), state.cells[path].output
+    fan_out = state.containers.get(path)
     if isinstance(fan_out, FanOut):
         counts = {"succeeded": fan_out.succeeded, "failed": fan_out.failed, "canceled": 0}
         told["lanes"] = {"total": len(fan_out.lanes), **counts}
-    elif isinstance(output, Mapping) and "indexes" in output and "canceled" in output:
-        told["lanes"] = {key: output[key] for key in ("total", "succeeded", "failed", "canceled")}
+    elif path in view.ledger.told and "lanes" in view.ledger.told[path]:
+        told["lanes"] = _lanes_of(state, path)
     return told
+
+
+def _lanes_of(state: RunState, path: str) -> dict[str, int]:
+    """How the lanes of a fan-out that is decided have ended; those that never began count as canceled."""
+    output = state.cells[path].output or {}
+    cells = [state.cells.get(f"{path}.{index}") for index in output.get("indexes", ())]
+    statuses = [cell.status for cell in cells if cell is not None]
+    succeeded, failed = statuses.count("Succeeded"), statuses.count("Failed")
+    canceled = len(cells) - succeeded - failed
+    return {"total": len(cells), "succeeded": succeeded, "failed": failed, "canceled": canceled}
 
 
 def ended_status(run: Item, state: RunState) -> dict[str, Any]:

@@ -5,10 +5,11 @@ are decided and one of them is live; a route that was taken for want of an answe
 failure, forbids all direct dependents but its target, even those with another live edge.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 from compozy.engine.state import Cell
-from compozy.language.compiled import AskSpec, Block, BranchSpec, GateSpec, Node, RouteSpec
+from compozy.language.compiled import AskSpec, Block, BranchSpec, FanOutSpec, GateSpec, Node, RouteSpec
 
 Edge = Literal["live", "dead", "forbidden"]
 
@@ -35,7 +36,17 @@ def _is_for_the_other_case(block: Block, source: Node, target: str) -> bool:
     others = other_routes(source)
     if target not in others:
         return False
-    return any(dependent not in others for dependent in block.dependents[source.id])
+    return any(way not in others for way in _ways_out(block, source.id))
+
+
+def _ways_out(block: Block, source: str) -> Iterator[str]:
+    """Where the edges out of a node lead, those into the bodies of fan-outs too."""
+    for dependent in block.dependents[source]:
+        node = block.nodes[dependent]
+        if source in node.after:
+            yield dependent
+        if isinstance(node.spec, FanOutSpec):
+            yield from (inner.id for inner in node.spec.body.nodes.values() if source in inner.outside)
 
 
 def other_routes(node: Node) -> tuple[str, ...]:

@@ -121,10 +121,6 @@ class FanOut:
     """Source indexes of the lanes that are under way."""
     succeeded: int = 0
     failed: int = 0
-    first_failure: tuple[int, str] | None = None
-    """Index and message of the failed lane with the lowest index."""
-    winner: int | None = None
-    """The first lane that succeeded."""
 
     def lane_path(self, index: int) -> str:
         """The path of one lane."""

@@ -1,36 +1,48 @@
 """Another attempt of a run that has failed: what has succeeded stays, everything else begins anew."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compozy.engine.snapshot import Nodes
+from compozy.engine.snapshot import Nodes, put_node
+from compozy.engine.strategies import Count, settle
 from compozy.language.compiled import CompiledPlan, FanOutSpec
+
+Told = Mapping[str, Mapping[str, Any]]
+"""What is stored of cells, by path."""
 
 
 def kept_for_another_attempt(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> Nodes:
     """What of the nodes of a run stays: each node, element and lane that has succeeded.
 
-    A fan-out whose strategy was not met begins again, with the lanes that have succeeded as they are: its
-    join would only fail again. What is asked again is a new question, and the old one remains as history.
+    A fan-out whose strategy was not met begins again, with the lanes that have succeeded as they are: its join
+    would only fail again. What is asked again is a new question, and the old one remains as history.
     """
+    told = dict(_by_path(plan, nodes))
     kept: Nodes = {}
-    for name, told in nodes.items():
-        items = {
-            index: _stored(item)
-            for index, item in (told.get("items") or {}).items()
-            if item["status"] == "Succeeded"
-        }
-        alone = {} if told.get("status") != "Succeeded" or _is_unmet(plan, name, told) else _stored(told)
-        if alone or items:
-            kept[name] = {**alone, **({"items": items} if items else {})}
+    for path, one in told.items():
+        if one["status"] == "Succeeded" and not _is_unmet(plan, path, told):
+            put_node(kept, *plan.address_of(path), _stored(one))
     return kept
 
 
-def _is_unmet(plan: CompiledPlan, name: str, told: Mapping[str, Any]) -> bool:
-    node, output = plan.node_at(name), told.get("output")
-    if node is None or not isinstance(node.spec, FanOutSpec) or not isinstance(output, Mapping):
+def _by_path(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, told in nodes.items():
+        if "status" in told:
+            yield plan.path_at(name, None), told
+        for index, item in (told.get("items") or {}).items():
+            yield plan.path_at(name, int(index)), item
+
+
+def _is_unmet(plan: CompiledPlan, path: str, told: Told) -> bool:
+    node = plan.node_at(path)
+    is_lane = "." in path.rpartition("/")[2]
+    if node is None or is_lane or not isinstance(node.spec, FanOutSpec):
         return False
-    return output.get("met") is False
+    indexes = (told[path].get("output") or {}).get("indexes", ())
+    ended = [told[f"{path}.{index}"]["status"] for index in indexes if f"{path}.{index}" in told]
+    count = Count(len(indexes), ended.count("Succeeded"), ended.count("Failed"))
+    settlement = settle(node.spec.strategy, count)
+    return settlement is None or not settlement.met
 
 
 def _stored(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from compozy.engine.frames import FanOut, Frame
-from compozy.engine.kinds.fan_out import unmet, within
+from compozy.engine.kinds.fan_out import record_key, unmet, within
 from compozy.engine.outcomes import LanesOpened, Succeeded
 from compozy.engine.state import Cell
 from compozy.engine.strategies import Count, Settlement, coverage, settle
@@ -44,7 +44,7 @@ class FanOuts:
             fan_out.following += 1
             cell = self._turn.cells.get(fan_out.lane_path(index))
             if cell is not None and cell.is_final:
-                self._take(fan_out, index, cell)
+                self._take(fan_out, cell)
             else:
                 fan_out.active = fan_out.active.insert(index)
                 self._begin_lane(fan_out, index, item)
@@ -61,14 +61,11 @@ class FanOuts:
     def _count(fan_out: FanOut) -> Count:
         return Count(len(fan_out.lanes), fan_out.succeeded, fan_out.failed)
 
-    def _take(self, fan_out: FanOut, index: int, cell: Cell) -> None:
+    def _take(self, fan_out: FanOut, cell: Cell) -> None:
         if cell.status == "Succeeded":
             fan_out.succeeded += 1
-            fan_out.winner = index if fan_out.winner is None else fan_out.winner
-            return
-        fan_out.failed += 1
-        if fan_out.first_failure is None or index < fan_out.first_failure[0]:
-            fan_out.first_failure = (index, cell.message or cell.reason or cell.status)
+        else:
+            fan_out.failed += 1
 
     def complete(self, fan_out: FanOut, frame: Frame) -> None:
         """Every node of a lane has ended."""
@@ -86,7 +83,7 @@ class FanOuts:
         self._blocks.frames.discard(frame.path)
         fan_out.active = fan_out.active.discard(index)
         self._turn.changed.add(fan_out.path)
-        self._take(fan_out, index, cell)
+        self._take(fan_out, cell)
         self._go_on(fan_out)
 
     def _settled(self, fan_out: FanOut, settlement: Settlement) -> None:
@@ -95,39 +92,48 @@ class FanOuts:
             self._blocks.cancel(lane, LOST)
             self._turn.put(lane.path, Cell("Canceled", None, LOST, None, None, self._turn.now))
         self._blocks.containers.discard(fan_out.path)
-        count, failure = self._count(fan_out), fan_out.first_failure
-        raced = fan_out.spec.strategy.kind == "race" and settlement.met
-        output = {
-            "count": len(fan_out.lanes),
-            "indexes": [index for index, _ in fan_out.lanes],
-            **coverage(count, settlement),
-            "met": settlement.met,
-            "failure": None if failure is None else failure[1],
-            "winner": fan_out.winner if raced else None,
-            "value": self._value(fan_out) if raced else None,
-        }
+        indexes = [index for index, _ in fan_out.lanes]
         frame = self._blocks.frames[fan_out.frame]
         node = frame.block.nodes[fan_out.node]
-        joined = any(
-            isinstance(frame.block.nodes[name].spec, CollectSpec) for name in frame.block.dependents[node.id]
-        )
+        dependents = (frame.block.nodes[name] for name in frame.block.dependents[node.id])
+        joined = any(isinstance(dependent.spec, CollectSpec) for dependent in dependents)
         if settlement.met or joined:
-            self._turn.take(frame, node, Succeeded(output))
+            self._turn.take(frame, node, Succeeded({"count": len(indexes), "indexes": indexes}))
         else:
-            self._turn.take(frame, node, unmet(output))
+            self._turn.take(frame, node, unmet(self._record(fan_out.path, fan_out.spec, indexes)))
 
-    def _value(self, fan_out: FanOut) -> Any:
+    def _record(self, path: str, spec: FanOutSpec, indexes: list[int]) -> dict[str, Any]:
+        """What became of the lanes of a fan-out that is decided: it follows from how each of them ended."""
+        lanes = {index: cell for index in indexes if (cell := self._turn.cells.get(f"{path}.{index}")) is not None}
+        won = [index for index, cell in lanes.items() if cell.status == "Succeeded"]
+        failed = [cell for cell in lanes.values() if cell.status == "Failed"]
+        count = Count(len(indexes), len(won), len(failed))
+        settlement = settle(spec.strategy, count) or Settlement(met=False)
+        raced = spec.strategy.kind == "race" and bool(won)
+        return {
+            **coverage(count, settlement),
+            "met": settlement.met,
+            "failure": failed[0].message if failed else None,
+            "won": raced,
+            "value": self._value(f"{path}.{won[0]}", spec) if raced else None,
+        }
+
+    def _value(self, lane: str, spec: FanOutSpec) -> Any:
         """What the lane that won has found."""
-        for node_id in fan_out.spec.results:
-            cell = self._turn.cells.get(f"{fan_out.lane_path(fan_out.winner or 0)}/{node_id}")
+        for node_id in spec.results:
+            cell = self._turn.cells.get(f"{lane}/{node_id}")
             if cell is not None and cell.status == "Succeeded":
                 return cell.output
         return None
 
     def recorded(self, frame: Frame, node: Node, spec: FanOutSpec, cell: Cell) -> Table:
-        """The scope that also knows of a fan-out's body: of each node the output in item 0, and all of them."""
+        """The scope that also knows of a fan-out's body: of each node the output in item 0, and all of them.
+
+        What became of the lanes is there too, for the collect alone.
+        """
         indexes = cell.output["indexes"] if cell.output is not None else []
         path, record, scope = frame.path_of(node.id), frame.plan.dialect.record, frame.scope
+        scope = scope.insert(record_key(node.id), self._record(path, spec, indexes))
         for body_id in spec.body.nodes:
             items: list[dict[str, Any]] = []
             for index in indexes:

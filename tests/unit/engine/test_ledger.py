@@ -126,9 +126,11 @@ def test_what_is_large(output, large):
 def test_another_attempt_keeps_what_has_succeeded():
     states = {
         "first": Cell("Succeeded", {"n": [1]}),
-        "outer": Cell("Succeeded", {"met": False, "indexes": [0, 1]}),
+        "outer": Cell("Succeeded", {"count": 2, "indexes": [0, 1]}),
         "outer.0": Cell("Succeeded"),
-        "outer.0/inner": Cell("Succeeded", {"met": True, "indexes": []}),
+        "outer.0/inner": Cell("Succeeded", {"count": 0, "indexes": []}),
+        "outer.2/inner": Cell("Succeeded", {"count": 1, "indexes": [0]}),
+        "outer.2/inner.0": Cell("Failed"),
         "outer.1": Cell("Failed", reason="x"),
         "outer.1/inner": Cell("Canceled"),
         "all": Cell("Failed", reason="fan_out_failed"),

@@ -58,14 +58,17 @@ def within(scope: Scope, spec: FanOutSpec, index: int, item: Any) -> Table:
 
 def enter_collect(spec: CollectSpec, context: Context) -> Outcome:
     """Give out what became of the lanes. Where the strategy was not met the join fails."""
-    record = context.scope["nodes"][spec.fan_out]["output"]
-    if record is None:
-        return Succeeded(None)
+    record = context.scope[record_key(spec.fan_out)]
     if not record["met"]:
         return unmet(record)
-    if record["winner"] is not None:
+    if record["won"]:
         return Succeeded(record["value"])
     return Succeeded({key: record[key] for key in COVERAGE})
+
+
+def record_key(fan_out: str) -> str:
+    """Under which name a scope knows what became of the lanes: none that a plan could use."""
+    return f"@{fan_out}"
 
 
 def unmet(record: Mapping[str, Any]) -> Failed:
