@@ -82,9 +82,8 @@ def render(suite: Suite) -> str:
     parts = [_INTRODUCTION.format(page=suite.page, dialect=suite.dialect)]
     for section in sections(suite):
         rows = [f"| {_cell(entry['sentence'])} | {_held_by(entry, files)} |" for entry in section["sentences"]]
-        parts.append(
-            "\n".join([f"## {section['section']}\n", "| The page says | Held by |", "|---|---|", *rows, ""])
-        )
+        source = "The page says" if "begins" in section["sentences"][0] else "What is known beside the page"
+        parts.append("\n".join([f"## {section['section']}\n", f"| {source} | Held by |", "|---|---|", *rows, ""]))
     return "\n".join(parts)
 
 

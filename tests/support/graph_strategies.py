@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
+
 from support.reference import Expression
 
 MOST_NODES = 11
 MOST_LEVELS = 2
 SMALL = st.integers(0, 4)
-KINDS = ["ask", "ask", "tool", "tool", "transform", "route", "route", "branch", "fan-out", "fan-out"]
+KINDS = ["ask", "tool", "ask", "fan-out", "tool", "route", "ask", "branch", "fan-out", "route", "transform"]
 CLASSES = {"tool": "action", "transform": "action"}
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -33,13 +34,13 @@ class Drawn(NamedTuple):
 def drawn_graphs(draw: Draw) -> Drawn:
     """Valid graphs of up to 12 nodes or so, with inputs."""
     sketch = Sketch(draw)
-    sketch.level(None, draw(st.integers(1, 6)), [])
+    sketch.level(None, draw(st.sampled_from([4, 5, 6, 3, 2, 1])), [])
     for node in list(sketch.nodes):
         sketch.fill(node)
     inputs = {
         "flag": draw(st.booleans()),
         "count": draw(SMALL),
-        "items": draw(st.lists(SMALL, min_size=draw(st.sampled_from([0, 2, 3])), max_size=4)),
+        "items": draw(st.sampled_from([[1, 2, 3], [4, 0], [3, 3, 0, 1], [2], []])),
     }
     return Drawn({"nodes": sketch.nodes, "edges": sketch.edges}, inputs)
 
@@ -77,7 +78,7 @@ class Sketch:
         for position in range(count):
             if position and len(self.nodes) >= MOST_NODES:
                 break
-            kind, sources = self.draw(st.sampled_from(KINDS)), self.some(found, 3)
+            kind, sources = self.draw(st.sampled_from(KINDS)), self.some(found, 3, least=int(self.chance(70)))
             if within is not None:
                 waits = not position and self.nodes[within]["strategy"][0] != "wait_all"
                 kind = self.draw(st.sampled_from(["ask", "tool"])) if waits else kind
@@ -98,9 +99,9 @@ class Sketch:
         fan_out = self.add(
             "fan-out", within, sources,
             strategy=self.draw(STRATEGIES), batch_size=self.draw(st.sampled_from([1, 1, 1, 2])),
-            max_parallel=self.draw(st.integers(1, 3)), max_fan_out=self.draw(st.sampled_from([4, 4, 4, 2])),
+            max_parallel=self.draw(st.integers(1, 3)), max_fan_out=2 if self.chance(8) else 4,
         )  # fmt: skip
-        body = self.level(fan_out, self.draw(st.integers(1, 3)), [*outside, *beside])
+        body = self.level(fan_out, self.draw(st.sampled_from([2, 3, 1])), [*outside, *beside])
         if not body or (within is None and self.chance(15)):
             return []
         joined = self.some(body, 3, least=1)
@@ -131,8 +132,9 @@ class Sketch:
         """Draw what a node says."""
         data, targets = self.nodes[node], self.targets(node)
         if data["kind"] == "route" and len(targets) < 2:
-            data["kind"] = "transform"
-        data |= self.policy(data["kind"], targets)
+            # A route has at least two ways.
+            data["kind"] = self.draw(st.sampled_from(["tool", "transform"]))
+        data |= self.policy(data, targets)
         absorbs = data.get("error_route") or data.get("allow_fail")
         # What fails at once may do so where nothing else begins in the same lane at the same time.
         risky = bool(absorbs) or all(self.is_chain(fan_out) for fan_out in self.around(data["within"]))
@@ -149,14 +151,14 @@ class Sketch:
                 data |= self.ways(targets, data, conditions)
             case "fan-out":
                 data["collection"] = self.draw(st.sampled_from(self.collections(node, risky)))
-                data["filter"] = self.draw(self.conditions(node, risky, filters=True)) if self.chance(40) else None
+                data["filter"] = self.draw(self.conditions(node, risky, filters=True)) if self.chance(25) else None
 
-    def policy(self, kind: str, targets: list[str]) -> dict[str, Any]:
-        """What follows a failure."""
-        if kind == "fan-out":
+    def policy(self, data: Mapping[str, Any], targets: list[str]) -> dict[str, Any]:
+        """What follows a failure. In lanes it is mostly that they fail, elsewhere mostly that the run goes on."""
+        if data["kind"] == "fan-out":
             joined = any(self.nodes[target].get("of") for target in self.nodes)
             return {} if joined or not self.chance(30) else {"allow_fail": True}
-        way = self.draw(st.sampled_from(["none", "none", "allow_fail", "route"]))
+        way = self.draw(st.sampled_from(["none", "none", "route", "allow_fail"][data["within"] is None :]))
         if way == "route" and targets:
             return {"error_route": self.draw(st.sampled_from(targets))}
         return {"allow_fail": True} if way == "allow_fail" else {}
@@ -187,9 +189,10 @@ class Sketch:
     def collections(self, node: str, risky: bool) -> list[Expression]:
         """Lists, and what turns out to be none where that may fail."""
         items = Expression("{{ .inputs.items }}", lambda scope: scope.inputs["items"])
-        found = [items, items, items]
-        if risky:
+        found = [items]
+        if risky and self.chance(5):
             found.append(Expression("{{ .inputs.flag }}", lambda scope: scope.inputs["flag"]))
+        if risky and self.chance(30):
             found += [_listed(name) for name in self.before(node) if self.is_beside(node, name, "tool")]
         return found
 
@@ -207,7 +210,8 @@ class Sketch:
         if risky:
             numbers += [_path(name, "n") for name in known if self.is_beside(node, name, "ask", "tool")]
         values = {"n": self.draw(st.sampled_from(numbers))}
-        return values | ({"seen": _path(self.draw(st.sampled_from(known)))} if known else {})
+        lanes = [name for name in known if not self.is_beside(node, name, self.nodes[name]["kind"])]
+        return values | ({"seen": _path(self.draw(st.sampled_from(lanes or known)))} if known else {})
 
     def conditions(self, node: str, risky: bool, filters: bool = False) -> st.SearchStrategy[Expression]:
         """Conditions over what a node sees; only risky ones can be errors."""
@@ -217,10 +221,12 @@ class Sketch:
             Expression(f"inputs.count > {bound}", lambda scope: scope.inputs["count"] > bound),
         ]
         within = self.nodes[node]["within"]
+        if risky and self.chance(30):
+            found.append(Expression("inputs.count.n > 1", lambda scope: scope.inputs["count"]["n"] > 1))
         if filters or within is not None:
             found += [_index(bound), _index(0), _size() if self.is_batched(node, filters) else _item(bound)]
         for name in self.before(node):
-            if self.is_beside(node, name, *{data["kind"] for data in self.nodes.values()}):
+            if self.is_beside(node, name, self.nodes[name]["kind"]):
                 found += [_succeeded(name), _is_there(name)]
                 if self.nodes[name]["kind"] in ("ask", "tool", "transform"):
                     found.append(_number(name, bound) if risky else _safe_number(name, bound))
@@ -239,9 +245,11 @@ class Sketch:
         return not filters and within is not None and self.nodes[within]["batch_size"] > 1
 
 
-STRATEGIES = st.one_of(
-    st.sampled_from([("wait_all", None), ("fail_fast", None), ("race", None)]),
-    st.tuples(st.just("best_effort"), st.sampled_from([None, 1, 2, "50%", "67%"])),
+STRATEGIES = st.sampled_from(
+    [
+        *[("wait_all", None), ("fail_fast", None), ("race", None)] * 2,
+        *(("best_effort", threshold) for threshold in (None, 1, 2, "50%", "67%")),
+    ]
 )
 
 

@@ -1,8 +1,13 @@
-"""Cases played on a cluster, all at once: runs are started and their questions answered by the script."""
+"""Cases played on a cluster, all at once: runs are started and their questions answered by the script.
+
+The questions of a run are answered one after the other, in the order in which they are put in this process: what a
+case says of one question may depend on what has become of another. Deadlines are shortened where one has to pass.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,14 +20,17 @@ from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import PlanInvalid
 from compozy.plantest.compare import differences, place_of, question_differences
 from compozy.plantest.model import Case, Expectation
-from compozy.plantest.runner import compile_case
+from compozy.plantest.runner import compile_case, run_case
 from compozy.plantest.script import Script, Unscripted
 from compozy.requests.outcome import Answered, Declined, Expired, Outcome
 from support.apiserver import plan as plan_object
 from support.apiserver import run as run_object
 from support.stage import Stage, eventually
 
-SECONDS = 80.0
+SECONDS = 200.0
+"""How long all the cases of a suite may take together."""
+EXPIRY = "3s"
+"""When a question closes that nobody is to answer."""
 _FINAL = ("Succeeded", "Failed", "Canceled")
 _REFUSED = "request_validation_failed"
 
@@ -35,6 +43,10 @@ class Play:
     stage: Stage
     run: str
     script: Script
+    order: deque[str]
+    """The places whose questions are still to be put, in their order."""
+    last: str | None = None
+    """The name of the request that was answered last."""
     status: dict[str, Any] | None = None
     """How the run ended; None while it has not."""
     rejection: dict[str, Any] | None = None
@@ -54,11 +66,24 @@ class Play:
             return str(spec["node"])
         return f"{spec['node']}[{spec['item']}]"
 
-    def answer(self, request: Mapping[str, Any]) -> None:
+    def attend(self, requests: Iterable[Mapping[str, Any]]) -> None:
+        """See to the questions of this run: the next in order is answered once the last one is resolved."""
+        pending = {request["metadata"]["name"]: request for request in requests if _is_pending(request)}
+        last = pending.get(self.last or "")
+        if last is not None:
+            self.rejection = last["status"].get("lastRejection")
+            return
+        while self.order and self.last not in pending and not self.is_over:
+            request = next((one for one in pending.values() if self.place_of(one) == self.order[0]), None)
+            if request is None:
+                return
+            self._answer(request)
+
+    def _answer(self, request: Mapping[str, Any]) -> None:
         """Do what the script says about a question that has just opened."""
-        spec = request["spec"]
+        spec, name = request["spec"], request["metadata"]["name"]
         question = OpenRequest(
-            self.place_of(request), spec["generation"], spec["prompt"], None, {}, spec["decisions"], {}, None
+            self.order.popleft(), spec["generation"], spec["prompt"], None, {}, spec["decisions"], {}, None
         )
         try:
             response = _response(self.script.ask(question))
@@ -67,8 +92,13 @@ class Play:
             return
         if response is not None:
             response["responder"] = self.stage.person.name
-            patched = self.stage.person.patch("humanrequests", request["metadata"]["name"], {"response": response})
+            patched = self.stage.person.patch("humanrequests", name, {"response": response})
             self.fault = None if patched.ok else f"the answer to {spec['node']} is refused: {patched.message}"
+            self.last = name
+
+
+def _is_pending(request: Mapping[str, Any]) -> bool:
+    return bool(request["status"]["state"] == "Pending")
 
 
 def _response(outcome: Outcome) -> dict[str, Any] | None:
@@ -85,7 +115,8 @@ def _response(outcome: Outcome) -> dict[str, Any] | None:
 
 def play_all(cases: Iterable[Case], stages: Iterator[Stage]) -> dict[str, Play]:
     """Play every case to its end, or until there is nothing more to wait for; by the case's name."""
-    casted = _cast(cases, stages)
+    # Those in which time passes begin last, when nobody is busy with beginning others.
+    casted = _cast(sorted(cases, key=_passes_time), stages)
     for stage in {id(stage): stage for _, stage in casted}.values():
         eventually(lambda stage=stage: _all_plans_are_judged(stage), "the called plans are judged")
     plays = [_start(case, stage, f"case-{number}") for number, (case, stage) in enumerate(casted)]
@@ -126,11 +157,28 @@ def _start(case: Case, stage: Stage, name: str) -> Play:
     fields: dict[str, Any] = {"plan": case.document.spec, "inputs": dict(case.inputs)}
     if not case.attended:
         fields["attendance"] = "Unattended"
-    if any(isinstance(outcome, Expired) for outcome in case.answers.values()):
-        fields["requestExpireAfter"] = "1s"
+    if _passes_time(case):
+        fields |= {"requestExpireAfter": EXPIRY, "plan": _soon(case.document.spec)}
     created = stage.author.create("planruns", run_object(name, **fields))
     fault = None if created.ok else f"the API server refuses the run: {created.message}"
-    return Play(case, stage, name, Script(case), fault=fault)
+    order = deque(question.path for question in run_case(case).asked)
+    return Play(case, stage, name, Script(case), order, fault=fault)
+
+
+def _passes_time(case: Case) -> bool:
+    """Whether a question closes because nobody has answered it."""
+    return any(isinstance(outcome, Expired) for outcome in case.answers.values())
+
+
+def _soon(value: Any) -> Any:
+    """A plan whose questions close early wherever they do."""
+    if isinstance(value, list):
+        return [_soon(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    closes = isinstance(value.get("expires"), dict) and "after" in value["expires"]
+    early = {"expires": {**value["expires"], "after": EXPIRY}} if closes else {}
+    return {**{key: _soon(item) for key, item in value.items()}, **early}
 
 
 def _look(plays: list[Play]) -> None:
@@ -139,21 +187,12 @@ def _look(plays: list[Play]) -> None:
         waiting = {play.run: play for play in plays if play.stage is stage and not play.is_over}
         requests = stage.admin.call("GET", stage.admin.path("humanrequests")).object()["items"]
         runs = stage.admin.call("GET", stage.admin.path("planruns")).object()["items"]
-        for request in requests:
-            play = waiting.get(request["spec"]["run"])
-            if play is not None and request["status"]["state"] == "Pending" and "response" not in request:
-                _attend(play, request)
+        for play in waiting.values():
+            play.attend(request for request in requests if request["spec"]["run"] == play.run)
         for run in runs:
             play, status = waiting.get(run["metadata"]["name"]), run.get("status") or {}
             if play is not None and status.get("phase") in _FINAL:
                 play.status = {**status, "nodes": _nodes_of(stage, status)}
-
-
-def _attend(play: Play, request: Mapping[str, Any]) -> None:
-    if "lastRejection" in request["status"]:
-        play.rejection = request["status"]["lastRejection"]
-    elif all(question.path != play.place_of(request) for question in play.script.asked):
-        play.answer(request)
 
 
 def told_differently(play: Play) -> list[str]:
@@ -164,7 +203,7 @@ def told_differently(play: Play) -> list[str]:
     if expect.values.get("reason") == _REFUSED:
         return _not_handed_back(play)
     if play.status is None:
-        return [f"not over in {SECONDS:.0f} s" if play.rejection is None else f"handed back: {play.rejection}"]
+        return [_unfinished(play)]
     if expect.problems is not None:
         return _not_refused(play, play.status)
     if expect.inputs_problems is not None:
@@ -178,6 +217,13 @@ def told_differently(play: Play) -> list[str]:
         found += question_differences(expect.asked, play.script.asked)
     found += play.script.unused()
     return [*found, f"({_message_of(play.status)})"] if found else []
+
+
+def _unfinished(play: Play) -> str:
+    if play.rejection is not None:
+        return f"handed back: {play.rejection}"
+    awaited = f", and {play.order[0]} has not asked" if play.order else ""
+    return f"not over in {SECONDS:.0f} s{awaited}"
 
 
 def _not_handed_back(play: Play) -> list[str]:

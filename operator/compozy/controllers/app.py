@@ -9,6 +9,7 @@ from typing import Any
 from compozy.controllers.answers import Answers
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Cache, Key
+from compozy.controllers.children import Children
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.paths import all_of
 from compozy.controllers.plans import Plans
@@ -45,8 +46,17 @@ class App:
         self.gatherer = Gatherer(self.cache, self.plans, records, settings)
         self.recorder = Recorder(api)
         self.answers = Answers(api, store, self.cache, self.recorder, self.metrics)
+        children = Children(store, self.cache, records, self.plans, user)
         self.reconciler = Reconciler(
-            store, self.cache, self.gatherer, self.answers, records, self.recorder, self.metrics, settings, user
+            store,
+            self.cache,
+            self.gatherer,
+            self.answers,
+            records,
+            self.recorder,
+            self.metrics,
+            settings,
+            children,
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)

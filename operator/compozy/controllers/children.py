@@ -10,6 +10,7 @@ from compozy.api.base import API_VERSION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
 from compozy.controllers.lineage import MAX_DEPTH, ancestors
+from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
 from compozy.controllers.store import LostRace, Store
@@ -25,21 +26,21 @@ from compozy.requests.opening import owner_reference
 class Children:
     """The runs that a run has started."""
 
-    def __init__(self, store: Store, cache: Cache, records: Records, user: str) -> None:
+    def __init__(self, store: Store, cache: Cache, records: Records, plans: Plans, user: str) -> None:
         """`user` is the operator as the API server knows it: it starts them."""
         self._user = user
         self._store = store
         self._cache = cache
         self._records = records
+        self._plans = plans
 
     def refused(self, view: RunView, call: Call) -> CallFailed | None:
         """Why another run cannot be started; None where it can, or has been already."""
         if self.child_of(view, call) is not None:
             return None
-        namespace = view.run["metadata"]["namespace"]
-        if self._cache.get("Plan", Key(namespace, call.name)) is None:
-            told = f"there is no Plan {call.name} in namespace {namespace}"
-            return CallFailed(call.node, "plan_unknown", told, call.attempt)
+        fault = self._plans.faults_of_call(view.run["metadata"]["namespace"], call.name, call.input)
+        if fault is not None:
+            return CallFailed(call.node, *fault, call.attempt)
         if sum(1 for _ in ancestors(self._cache, view.run)) + 1 >= MAX_DEPTH:
             return CallFailed(call.node, CHILD_FAILED, f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
         return None

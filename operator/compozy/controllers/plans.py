@@ -7,6 +7,7 @@ content, so ten thousand runs share one copy. They have no owner: a run outlives
 import hashlib
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -21,7 +22,7 @@ from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.calls import Bundle, bundle_of, called_names, source_of
 from compozy.language.compile import compile_plan
 from compozy.language.compiled import CompiledPlan
-from compozy.language.problems import PlanInvalid
+from compozy.language.problems import InputsInvalid, PlanInvalid
 
 PLAN_LABEL = "compozy.dev/plan"
 MAX_PROBLEMS = 100
@@ -109,6 +110,19 @@ class Plans:
             return None if plan is None else plan["spec"]
 
         return Frozen(spec, bundle_of(spec, find))
+
+    def faults_of_call(self, namespace: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Code and message of why a run of a Plan could not begin with these inputs; None where it can."""
+        plan = self._cache.get("Plan", Key(namespace, name))
+        if plan is None:
+            return "plan_unknown", f"there is no Plan {name} in namespace {namespace}"
+        try:
+            self.compiled(self._with_called(namespace, plan["spec"])).resolve_inputs(inputs)
+        except PlanInvalid as error:
+            return "plan_invalid", f"plan `{name}` cannot run: {error}"
+        except InputsInvalid as error:
+            return "inputs_invalid", f"the inputs of plan `{name}` do not fit: {error}"
+        return None
 
     def compiled(self, frozen: Frozen) -> CompiledPlan:
         """The compiled form of a plan. Raises PlanInvalid."""

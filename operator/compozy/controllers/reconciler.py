@@ -67,9 +67,8 @@ class Reconciler:
         recorder: Recorder,
         metrics: Metrics,
         settings: Settings,
-        user: str,
+        children: Children,
     ) -> None:
-        """`user` is the operator as the API server knows it."""
         self._store = store
         self._cache = cache
         self._gatherer = gatherer
@@ -77,7 +76,7 @@ class Reconciler:
         self._records = records
         self._recorder = recorder
         self._metrics = metrics
-        self.children = Children(store, cache, records, user)
+        self.children = children
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
         self._after = Aftercare(store, cache, answers, recorder, metrics, settings, self.turns)
         self.waiting_for_plan: dict[Key, set[Key]] = {}

@@ -18,8 +18,8 @@ def edge_of(block: Block, source: Node, cell: Cell, target: str) -> Edge:
     """What the edge from an ended node to a target says."""
     if cell.status != "Succeeded":
         return "dead"
-    if isinstance(source.spec, BranchSpec):
-        return "live" if cell.output is None or cell.output["taken"] else "dead"
+    if isinstance(source.spec, BranchSpec) and cell.output is not None and not cell.output["taken"]:
+        return "dead"
     if cell.route is not None:
         if cell.route == target:
             return "live"
@@ -40,7 +40,9 @@ def _is_for_the_other_case(block: Block, source: Node, target: str) -> bool:
 
 
 def _ways_out(block: Block, source: str) -> Iterator[str]:
-    """Where the edges out of a node lead, those into the bodies of fan-outs too."""
+    """Where the edges out of a node lead, those into the bodies of fan-outs and to collects too."""
+    if source in block.joined and block.collect is not None:
+        yield block.collect
     for dependent in block.dependents[source]:
         node = block.nodes[dependent]
         if source in node.after:

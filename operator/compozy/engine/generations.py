@@ -8,7 +8,7 @@ from compozy.engine.strategies import Count, settle
 from compozy.language.compiled import CompiledPlan, FanOutSpec
 
 Told = Mapping[str, Mapping[str, Any]]
-"""What is stored of cells, by path."""
+"""What is stored of nodes or cells, by name or path."""
 
 
 def kept_for_another_attempt(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> Nodes:
@@ -25,7 +25,7 @@ def kept_for_another_attempt(plan: CompiledPlan, nodes: Mapping[str, Mapping[str
     return kept
 
 
-def _by_path(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _by_path(plan: CompiledPlan, nodes: Told) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name, told in nodes.items():
         if "status" in told:
             yield plan.path_at(name, None), told

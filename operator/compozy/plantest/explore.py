@@ -7,19 +7,34 @@ no surprise, so that every part of a plan is reached early however many answers 
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import count
 from typing import Any
 
-from compozy.engine.advance import advance
-from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
+from compozy.engine.advance import Advance, advance
+from compozy.engine.effects import Call, OpenRequest
 from compozy.engine.state import RunState
+from compozy.engine.times import parse_timestamp
 from compozy.language.compiled import SOLVER, CompiledPlan
+from compozy.plantest.exploring.generations import Generations
 from compozy.plantest.exploring.hints import hints_of
 from compozy.plantest.exploring.instrument import instrument
-from compozy.plantest.exploring.merging import Mentions, fingerprint
+from compozy.plantest.exploring.labels import label_of
+from compozy.plantest.exploring.merging import Marks
 from compozy.plantest.exploring.options import Option, Options
+from compozy.plantest.exploring.repeating import (
+    FREE_TIMES,
+    Memory,
+    Told,
+    Ways,
+    root_of,
+    still_known,
+    what_repeats,
+    with_told,
+)
 from compozy.plantest.exploring.report import Ending, Report, checks_of
+from compozy.plantest.exploring.seen import sight_of, tell
 from compozy.plantest.exploring.starts import starts_of
 from compozy.plantest.exploring.tracer import ChoiceNeeded, Decision, Situation, Tracer
 from compozy.plantest.model import Stubs
@@ -71,6 +86,10 @@ class _Point:
     trail: _Trail | None = None
     path: int = 0
     """The way that it has taken, as one number."""
+    now: datetime = BEGINNING
+    memory: Memory = field(default_factory=dict)
+    """What was decided last where the same is asked several times."""
+    surprises: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +118,10 @@ class _Exploration:
         self.max_runs = max_runs
         hints = hints_of(spec)
         self.starts = starts_of(plan, inputs, hints)
-        self.options = Options(hints.with_values_of(self.starts[0].inputs), stubs)
-        self.mentions = Mentions(plan, spec)
+        self.options = Options(plan, hints.with_values_of(self.starts[0].inputs), stubs)
+        self.marks = Marks(plan, spec)
+        self.generations = Generations(plan, spec)
+        self.ways: Ways[_Point] = Ways()
         self.tasks: list[tuple[int, int, _Task]] = []
         self.order = count()
         self.seen: set[bytes] = set()
@@ -154,32 +175,76 @@ class _Exploration:
         covered = self.tracer.coverage
         self.tracer.begin(option.choices, lambda: self._situation(point.start, trail))
         self.work += len(point.state.cells) + 1
+        now = option.now or point.now
         try:
-            result = advance(self.plan, point.state, [option.event] if option.event else [], BEGINNING)
+            result = advance(self.plan, point.state, [option.event] if option.event else [], now)
         except ChoiceNeeded as needed:
-            self._push(_Task(point, option.assuming(needed), surprises))
+            known = point.memory.get(needed.label)
+            is_settled = known is not None and known.times >= FREE_TIMES
+            ways = [known.way] if known is not None and is_settled else list(range(len(needed.ways)))
+            self._push(_Task(point, option.assuming(needed, ways), surprises))
             return
+        tell(self.plan, result, self.tracer)
         if self.tracer.coverage > covered:
             surprises = 0
-        waiting = _waiting(point.waiting[1:], result.effects)
         path = hash((point.path, tuple(self.tracer.events)))
-        self._arrive(_Point(result.state, point.start, waiting, trail, path), surprises)
+        memory = self._remembered(point, option, result)
+        waiting = _waiting(point.waiting, result)
+        self._arrive(_Point(result.state, point.start, waiting, trail, path, now, memory, surprises))
 
-    def _arrive(self, point: _Point, surprises: int) -> None:
+    def _remembered(self, point: _Point, option: Option, result: Advance) -> Memory:
+        """What was decided last, with what was decided now."""
+        effect = point.waiting[0] if point.waiting else None
+        root = root_of(effect.node, point.state) if effect is not None else None
+        if result.state.generation != point.state.generation:
+            return {}
+        memory = still_known(point.memory, result.state)
+        if effect is None or root is None:
+            return memory
+        name = what_repeats(effect, label_of(self.plan, effect.node))
+        if name not in point.memory:
+            sight = sight_of(self.plan, result, self.tracer)
+            for other in self.ways.learn(name, option.number, sight):
+                ways = self.options.of(other.waiting[0])
+                self._push(_Task(other, ways[option.number : option.number + 1], other.surprises + 1))
+        if root not in result.state.containers:
+            return memory
+        for label, way in option.choices.items():
+            memory = with_told(memory, label, Told(root, 1, way))
+        alone = self.ways.stands_alone(name, option.number)
+        return with_told(memory, name, Told(root, 1, option.number, alone))
+
+    def _arrive(self, point: _Point) -> None:
         """A run has come to where something can happen, or to its end."""
         if point.state.is_final:
             self._end(point)
             return
-        mark = fingerprint(point.state, [effect.node for effect in point.waiting], point.start, self.mentions)
+        point = replace(point, state=self.generations.skipped(point.state))
+        nodes = [effect.node for effect in point.waiting]
+        mark = self.marks.of(point.state, nodes, point.now, point.memory)
         if mark not in self.seen:
             self.seen.add(mark)
-            self._push(_Task(point, self.options.of(point.waiting[0]), surprises))
+            self._push(_Task(point, self._following(point), point.surprises))
+
+    def _following(self, point: _Point) -> list[Option]:
+        """What can happen next: to what was called, else to what was asked, else nothing but that time passes."""
+        if not point.waiting:
+            until, path = min((until, path) for path, until in point.state.timers.items())
+            return [self.options.passing(path, parse_timestamp(until))]
+        effect = point.waiting[0]
+        options = self.options.of(effect)
+        name = what_repeats(effect, label_of(self.plan, effect.node))
+        last = point.memory.get(name)
+        if last is None:
+            return options
+        numbers = self.ways.worth_trying(name, point, last)
+        return [options[number] for number in numbers if number < len(options)]
 
     def _end(self, point: _Point) -> None:
         state = point.state
         self.runs += 1
         self.paths.add(hash((point.path, state.phase)))
-        step = _ended_by(state)
+        step = _ended_by(self.plan, state)
         key = (state.phase, state.reason or "", step)
         known = self.endings.get(key)
         if known is None:
@@ -197,22 +262,21 @@ class _Exploration:
         return Situation(start.inputs, start.attended, tuple(reversed(decisions)))
 
 
-def _waiting(
-    before: tuple[Call | OpenRequest, ...], effects: tuple[Effect, ...]
-) -> tuple[Call | OpenRequest, ...]:
+def _waiting(before: tuple[Call | OpenRequest, ...], result: Advance) -> tuple[Call | OpenRequest, ...]:
     """What a run waits for, in the order in which it is dealt with: calls first, as they are by any host."""
-    waiting = list(before)
-    for effect in effects:
-        if isinstance(effect, CancelRequest):
-            waiting = [other for other in waiting if other.node != effect.node]
-        elif not isinstance(effect, CancelCall):
-            waiting.append(effect)
+    opened = {effect.node: effect for effect in result.effects if isinstance(effect, Call | OpenRequest)}
+    known = [effect for effect in before if effect.node not in opened]
+    state = result.state
+    waiting = [effect for effect in (*known, *opened.values()) if _is_open(effect, state)]
     return tuple(sorted(waiting, key=lambda effect: isinstance(effect, OpenRequest)))
 
 
-def _ended_by(state: RunState) -> str:
+def _is_open(effect: Call | OpenRequest, state: RunState) -> bool:
+    return effect.node in (state.calls if isinstance(effect, Call) else state.requests)
+
+
+def _ended_by(plan: CompiledPlan, state: RunState) -> str:
     """The step or node that ended a run; empty where it ran to its end."""
     if state.exit is not None:
         return state.exit.step
-    failed = (path for path, cell in state.cells.items() if cell.status == "Failed" and "/" not in path)
-    return next(failed, "")
+    return next((path for path in plan.nodes if path in state.cells and state.cells[path].status == "Failed"), "")

@@ -10,7 +10,7 @@ from compozy.language.compile import compile_plan
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
 from compozy.plantest.compare import differences, place_of, question_differences, told
-from compozy.plantest.model import Case
+from compozy.plantest.model import Case, Question
 from compozy.plantest.script import Clock, Script, Unscripted
 
 
@@ -22,6 +22,8 @@ class Result:
     """Where it differs from what must follow, one line each."""
     state: RunState | None = None
     """How the run ended; None where it did not begin, or stopped at a question without an answer."""
+    asked: tuple[Question, ...] = ()
+    """The questions that were put, in their order."""
 
     @property
     def passed(self) -> bool:
@@ -46,7 +48,7 @@ def run_case(case: Case) -> Result:
         return Result(tuple(_inputs_refused(case, invalid)))
     except Unscripted as missing:
         return Result((str(missing),))
-    return Result(tuple(_compared(case, plan, state, script)), state)
+    return Result(tuple(_compared(case, plan, state, script)), state, tuple(script.asked))
 
 
 def _called(case: Case, name: str) -> CompiledPlan | None:

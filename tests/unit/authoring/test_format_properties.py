@@ -68,7 +68,8 @@ def columns(source: Source, node: Node, column: int) -> None:
 def test_two_columns_a_level_and_no_blanks_at_the_end(text: str) -> None:
     formatted = format_text(text)
     assert [line for line in formatted.split("\n") if line != line.rstrip()] == []
-    assert formatted == formatted.strip("\n") + "\n"
+    # A line end after a last block scalar that had none would be a part of its text.
+    assert formatted.strip("\n") + "\n" == formatted if text.endswith("\n") else formatted == formatted.rstrip(" ")
     if not text.startswith("{"):
         source = Source(formatted)
         columns(source, source.root, 0)

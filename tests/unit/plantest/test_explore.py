@@ -7,7 +7,7 @@ from compozy.language.compile import compile_plan
 from compozy.language.problems import InputsInvalid, PlanInvalid
 from compozy.plantest.explore import explore
 from compozy.plantest.runner import compile_case, run_case
-from support.conformance import parameters, steps_cases
+from support.conformance import cases_of, parameters
 
 pytestmark = pytest.mark.unit
 
@@ -309,7 +309,7 @@ def _runnable(cases):
         yield case
 
 
-@pytest.mark.parametrize("case", parameters(list(_runnable(steps_cases()))))
+@pytest.mark.parametrize("case", parameters(list(_runnable(cases_of("steps")))))
 def test_whatever_a_case_of_the_suite_reaches_exploring_reaches(case):
     report = explore(compile_case(case), case.document.spec)
     state = run_case(case).state

@@ -21,6 +21,9 @@ from compozy.engine.state import Cell
 from compozy.language.compiled import ApprovalSpec, Criterion, GateSpec, JudgeSpec
 from compozy.language.errors import LanguageError
 
+DECISIONS = ("approve", "reject")
+"""What a person decides over a gate."""
+
 
 def enter_gate(spec: GateSpec, context: Context) -> Outcome:  # noqa: ARG001
     """Look into the criteria."""
@@ -42,7 +45,7 @@ def enter_approval(spec: ApprovalSpec, context: Context) -> Outcome:
             prompt=prompt,
             context=None,
             expect={},
-            decisions=("approve", "reject"),
+            decisions=DECISIONS,
             responders=spec.responders,
             expires_after=spec.expires_after,
             item=context.item,
@@ -55,8 +58,10 @@ def enter_approval(spec: ApprovalSpec, context: Context) -> Outcome:
 def resume_approval(spec: ApprovalSpec, context: Context, event: NodeEvent) -> Outcome:  # noqa: ARG001
     """Take the decision."""
     match event:
-        case RequestAnswered():
+        case RequestAnswered() if event.decision in DECISIONS:
             return Succeeded({"passed": event.decision == "approve"})
+        case RequestAnswered():
+            return Failed("request_validation_failed", f"`{event.decision}` is not one of {', '.join(DECISIONS)}")
         case RequestCanceled():
             return Canceled("request_canceled", "the question was canceled")
     return Failed("request_unavailable", "nobody decided in time")

@@ -11,6 +11,7 @@ from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeede
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.language.compiled import ReviewSpec
 from compozy.language.errors import LanguageError
+from compozy.language.schema import field_errors
 
 
 def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
@@ -53,13 +54,17 @@ def _request(review: ReviewSpec, context: Context, prompt: str, parameters: Mapp
 
 def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: NodeEvent) -> Outcome:
     """Go on by the decision. The action's time begins only now."""
+    if isinstance(event, RequestAnswered) and event.decision not in review.decisions:
+        return Failed(
+            "request_validation_failed", f"`{event.decision}` is not one of {', '.join(review.decisions)}"
+        )
     match event:
         case RequestAnswered(decision="approve"):
             return _approved(spec, context, event)
         case RequestAnswered(decision="edit"):
-            return _edited(spec, context, event)
+            return _edited(spec, review, context, event)
         case RequestAnswered(decision="respond"):
-            return Succeeded(event.payload)
+            return _misshapen(review.respond_schema or {}, event.payload) or Succeeded(event.payload)
         case RequestAnswered(decision="reject"):
             if review.reject_route is not None:
                 return Succeeded(None, route=review.reject_route, reason="quality_rejection")
@@ -81,7 +86,21 @@ def _approved(spec: Action, context: Context, event: RequestAnswered) -> Outcome
     return run_action(spec, context, parameters)
 
 
-def _edited(spec: Action, context: Context, event: RequestAnswered) -> Outcome:
-    if not isinstance(event.payload, Mapping):
-        return Failed("request_validation_failed", "the replacement parameters must be an object")
+def _edited(spec: Action, review: ReviewSpec, context: Context, event: RequestAnswered) -> Outcome:
+    """Run the replacement, once it has the shape that parameters must have."""
+    parameters = parameters_of(spec, context)
+    if isinstance(parameters, Failed):
+        return parameters
+    misshapen = _misshapen(review.edit_schema or strict_schema(parameters), event.payload)
+    if misshapen is not None or not isinstance(event.payload, Mapping):
+        return misshapen or Failed("request_validation_failed", "the replacement parameters must be an object")
     return run_action(spec, context, event.payload)
+
+
+def _misshapen(schema: Mapping[str, Any], payload: Any) -> Failed | None:
+    """How an answer that does not conform fails the node, whatever host produced it."""
+    faults = field_errors(schema, payload)
+    if not faults:
+        return None
+    where = "; ".join(f"{path}: {message}" for path, message in faults.items())
+    return Failed("request_validation_failed", f"the answer does not conform: {where}")

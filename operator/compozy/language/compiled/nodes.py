@@ -87,6 +87,10 @@ class Block:
     """The node whose result is that of the block."""
     last_asking: str | None
     """The last node that may put a question."""
+    joined: tuple[str, ...] = ()
+    """In the body of a fan-out: the nodes with an edge to its collect."""
+    collect: str | None = None
+    """In the body of a fan-out: the id of its collect."""
 
 
 def block_of(nodes: Mapping[str, Node]) -> Block:

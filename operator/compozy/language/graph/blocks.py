@@ -123,7 +123,7 @@ def _with_body(
     body, collect = _block(nodes), graph.layout.collects.get(node_id)
     last = sorted((name for name in body.nodes if not body.dependents[name]), key=rank.__getitem__)
     joined = [] if collect is None else graph.layout.joins[collect].body
-    return replace(spec, body=body, results=tuple(joined or last))
+    return replace(spec, body=replace(body, joined=tuple(joined), collect=collect), results=tuple(joined or last))
 
 
 def _block(nodes: list[Node]) -> Block:

@@ -80,13 +80,14 @@ def _retry(value: Any, fields: Fields) -> Retry | None:
 def _on_error(value: Any, fields: Fields) -> tuple[str | None, bool]:
     if value is None:
         return None, False
+    before = len(fields.problems)
     values = fields.keys(value, "on_error", ("route", "allow_fail"))
     allow_fail = values.get("allow_fail", False)
     if not isinstance(allow_fail, bool):
         fields.report("on_error.allow_fail", "invalid_type", "must be true or false")
         allow_fail = False
     if "route" not in values:
-        if "allow_fail" not in values:
+        if "allow_fail" not in values and len(fields.problems) == before:
             message = "say `route`, a node that failures lead to, or `allow_fail: true`"
             fields.report("on_error", "missing_key", message)
         return None, allow_fail

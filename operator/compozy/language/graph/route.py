@@ -23,12 +23,17 @@ def compile_route(values: Mapping[str, Any], fields: Fields) -> Made | None:
     default = values.get("default")
     if default is None:
         fields.report("default", "route_default_required", "a route needs a `default` for when nothing holds")
-    destinations = [(f"routes[{index}].to", entry[2]) for index, entry in enumerate(entries) if entry is not None]
+    destinations = [(f"routes[{index}].to", route["to"]) for index, route in enumerate(routes) if _has_to(route)]
     destinations += [] if default is None else [("default", default)]
     _check_destinations(destinations, values.get("on_error"), fields)
     if len(fields.problems) > before or not isinstance(default, str):
         return None
     return Made(RouteSpec(routes=tuple(compiled), default=default), OUTPUT)
+
+
+def _has_to(route: Any) -> bool:
+    """Whether an entry says where it leads, whatever else is wrong with it."""
+    return isinstance(route, Mapping) and "to" in route
 
 
 def _entry(route: Any, key: str, fields: Fields) -> tuple[str, Condition, Any] | None:

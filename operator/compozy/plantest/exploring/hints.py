@@ -12,7 +12,7 @@ from compozy.plantest.exploring.values import Hints
 MAX_HINTS = 24
 """The most constants of each kind."""
 
-_CONDITIONS = ("when", "condition", "filter", "expr")
+_CONDITIONS = ("when", "condition", "filter", "stop_when", "expr")
 _CONSTANT = re.compile(r"""'([^'\\]*)'|"([^"\\]*)"|(?<![\w.])(-?\d+(?:\.\d+)?)(?![\w.])""")
 
 

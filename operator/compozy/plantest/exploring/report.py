@@ -5,6 +5,13 @@ from dataclasses import dataclass
 
 from compozy.plantest.exploring.tracer import Fault, Place, Situation, Tracer
 
+_ALWAYS_ALIKE = {
+    ("branch", "condition"): ("never goes on", "always goes on"),
+    ("fan-out", "filter"): ("its filter drops every element", "its filter keeps every element"),
+    ("sub-loop", "stop_when"): ("never stops before its iteration_cap", "always stops after one iteration"),
+}
+"""What to say of a condition that never holds, and of one that always does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -91,6 +98,10 @@ def _verdict_notes(place: Place, tracer: Tracer) -> Iterator[str]:
             yield "its gate always holds" if holds else "its gate never holds"
         elif place.kind == "route" and not holds:
             yield f"never takes the way of `{name}`"
+        elif (place.kind, name) in _ALWAYS_ALIKE:
+            yield _ALWAYS_ALIKE[place.kind, name][holds]
+        elif name == "review.when":
+            yield "is always reviewed" if holds else "is never reviewed"
 
 
 def _branches(labels: Iterable[str]) -> set[str]:

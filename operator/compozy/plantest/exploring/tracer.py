@@ -1,11 +1,16 @@
 """What is seen while runs are made: places that were reached, verdicts, and everything that fails there."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from compozy.language.document import PlanDocument
 from compozy.language.problems import Problem
+
+_FIELD = re.compile(r"\w+(\.\w+)?")
+_FREE_CHOICES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +22,22 @@ class Place:
     kind: str
     path: str | None
     """Where it stands in the plan, such as `steps[1]`; None in a plan that is called."""
+    foreseen: bool = False
+    """Whether its author says what follows when it fails."""
 
     def position(self, document: PlanDocument, field: str) -> tuple[int | None, int | None]:
         """Line and column in the plan's file, of a part of its input where that stands there."""
         if self.path is None:
             return None, None
-        inputs = "params" if self.path.startswith("graph") else "input"
-        path = f"{self.path}.{inputs}.{field}" if field.isidentifier() else self.path
-        [placed] = document.with_positions([Problem(path, "", "")])
-        return placed.line, placed.column
+        paths = [self.path]
+        if _FIELD.fullmatch(field):
+            paths += [
+                f"{self.path}.{part}{field}" for part in ("", "params.", "params.map.", "contract.", "input.")
+            ]
+        # A place that the file does not have is placed at what it would stand in, which begins before it.
+        placed = document.with_positions([Problem(path, "", "") for path in paths])
+        last = max(placed, key=lambda problem: (problem.line or 0, problem.column or 0))
+        return last.line, last.column
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,8 @@ class Tracer:
     """Collects what runs show."""
 
     places: dict[str, Place] = field(default_factory=dict)
+    computed: set[str] = field(default_factory=set)
+    """The labels of what nobody outside has a part in: its output is the author's own."""
     reached: set[str] = field(default_factory=set)
     verdicts: dict[tuple[str, str], set[bool]] = field(default_factory=dict)
     """By place and field."""
@@ -106,12 +120,14 @@ class Tracer:
     events: list[tuple[str, str]] = field(default_factory=list)
     """What has happened since `begin`."""
     _choices: Mapping[str, int] = field(default_factory=dict)
+    _asked: Counter[str] = field(default_factory=Counter)
     _situation: Callable[[], Situation] = lambda: Situation({}, True)
 
     def begin(self, choices: Mapping[str, int], situation: Callable[[], Situation]) -> None:
         """A run goes on: what has been chosen for it where data is unknown, and how it came here."""
         self.events = []
         self._choices = choices
+        self._asked = Counter()
         self._situation = situation
 
     def register(self, place: Place) -> None:
@@ -120,9 +136,14 @@ class Tracer:
 
     def entered(self, place: Place) -> None:
         """A run has come to a place."""
-        self.coverage += place.label not in self.reached
-        self.reached.add(place.label)
+        self.reach(place.label)
         self.events.append((place.label, ""))
+
+    def reach(self, label: str) -> None:
+        """A run has come to a place, whether or not anything is rendered there."""
+        if label in self.places and label not in self.reached:
+            self.coverage += 1
+            self.reached.add(label)
 
     def verdict(self, place: Place, name: str, holds: bool) -> None:
         """A condition has been decided."""
@@ -140,13 +161,21 @@ class Tracer:
         situation = self._situation()
         # How long a list is that nobody knows was assumed: that it is too short proves nothing.
         doubtful = self.outlives_empty_data or any(decision.assumed for decision in situation.decisions)
-        found = self.doubts if doubtful and code == "empty_data" else self.faults
+        is_doubt = place.foreseen or (doubtful and code == "empty_data")
+        found = self.doubts if is_doubt else self.faults
         self.coverage += key not in found
         found.setdefault(key, Fault(place, name, code, message, situation))
 
     def choose(self, place: Place, name: str, ways: tuple[str, ...]) -> int:
-        """The number of a way, where the data is unknown. Raises ChoiceNeeded where none has been chosen."""
+        """The number of a way, where the data is unknown. Raises ChoiceNeeded where none has been chosen.
+
+        What is decided again and again without anybody, as for the elements of a list, is decided freely twice,
+        and then as the second time.
+        """
         label = f"{place.label} {name}"
+        self._asked[label] += 1
+        if self._asked[label] >= _FREE_CHOICES:
+            label += " again"
         if label not in self._choices:
             raise ChoiceNeeded(label, ways)
         return self._choices[label]

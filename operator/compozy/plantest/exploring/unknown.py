@@ -45,9 +45,31 @@ class Watch(Mapping[str, Any]):
         if isinstance(value, Unknown):
             self.touched = self.touched or not value
             return _WatchedObject(value, self) if value else value
+        if isinstance(value, Mapping) and not isinstance(value, dict):
+            return _WatchedTable(value, self)
         if not holds_unknown(value):
             return value
         return _WatchedList(value, self) if isinstance(value, list) else _WatchedObject(value, self)
+
+
+class _WatchedTable(Mapping[str, Any]):
+    """A persistent map, such as the results of the nodes of a graph."""
+
+    def __init__(self, table: Mapping[str, Any], watch: Watch) -> None:
+        self._table = table
+        self._watch = watch
+
+    def __getitem__(self, key: str) -> Any:
+        return self._watch.seen(self._table[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
 
 
 class _WatchedObject(dict[str, Any]):

@@ -47,10 +47,17 @@ def values_for(schema: Mapping[str, Any], hints: Hints = Hints()) -> list[Any]:
     return _first(value for value in made if not field_errors(schema, value))
 
 
+def few_values_for(schema: Mapping[str, Any], hints: Hints = Hints()) -> list[Any]:
+    """As `values_for`, but every value of each part only once, whatever stands beside it."""
+    made = _Maker(schema, hints, combines=False).values(schema, 0)
+    return _first(value for value in made if not field_errors(schema, value))
+
+
 class _Maker:
-    def __init__(self, root: Mapping[str, Any], hints: Hints) -> None:
+    def __init__(self, root: Mapping[str, Any], hints: Hints, *, combines: bool = True) -> None:
         self._root = root
         self._hints = hints
+        self._choose = _choices if combines else _covering
 
     def values(self, schema: Any, depth: int) -> list[Any]:
         """Candidates; those that do not conform after all are left out at the end."""
@@ -143,7 +150,7 @@ class _Maker:
         declared = {**(properties or {}), **{name: {} for name in needed if name not in (properties or {})}}
         fields = {name: self._fitting(part, depth + 1) for name, part in declared.items()}
         made = {name: values for name, values in fields.items() if values}
-        return [_object(chosen) for chosen in _choices(made, needed)]
+        return [_object(chosen) for chosen in self._choose(made, needed)]
 
 
 def _choices(fields: Mapping[str, list[Any]], needed: Sequence[str]) -> Iterable[dict[str, Any]]:
@@ -158,6 +165,13 @@ def _choices(fields: Mapping[str, list[Any]], needed: Sequence[str]) -> Iterable
         yield from ({**typical, name: value} for value in values)
     if prod(len(values) for values in options.values()) <= MAX_VALUES:
         yield from (dict(zip(options, chosen, strict=True)) for chosen in product(*options.values()))
+
+
+def _covering(fields: Mapping[str, list[Any]], needed: Sequence[str]) -> Iterable[dict[str, Any]]:
+    """As many objects as the field with the most values needs, and the one with what is needed alone."""
+    for number in range(max((len(values) for values in fields.values()), default=1)):
+        yield {name: values[number % len(values)] for name, values in fields.items()}
+    yield {name: values[0] for name, values in fields.items() if name in needed}
 
 
 def _object(chosen: Mapping[str, Any]) -> dict[str, Any]:
