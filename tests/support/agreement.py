@@ -39,7 +39,7 @@ class Run:
         self.take([])
 
     def take(self, events: Sequence[Event]) -> tuple[Effect, ...]:
-        """Let something happen; returns what is to be done. Nothing is opened twice, or closed without being open."""
+        """Let something happen; returns what is to be done. What is opened was not open, what is closed was."""
         for event in events:
             self.requests.pop(getattr(event, "node", ""), None)
             self.calls.discard(getattr(event, "node", ""))
@@ -88,13 +88,17 @@ def assert_agreement(world: World, run: Run) -> None:
     """Every cell is one that the reference holds possible, and what is open is what it holds open."""
     cells, expected = dict(run.state.cells), world.expected()
     lanes = {path: cells.pop(path) for path in list(cells) if "." in path.rpartition("/")[2]}
-    assert _differences(cells, expected) == {}
     # A lane that is taken away need not have a cell of its own.
     ended = {path: cell for path, cell in lanes.items() if cell.status != "Canceled"}
-    assert _differences(ended, world.lane_results()) == {}
-    assert (run.state.phase, run.state.reason) in world.end().ways
-    assert run.requests == {path: _item(path) for path in world.open("ask")}
-    assert run.calls == world.open("tool")
+    differences = _differences(cells, expected) | _differences(ended, world.lane_results())
+    end, open_requests = world.end().ways, {path: _item(path) for path in world.open("ask")}
+    if (run.state.phase, run.state.reason) not in end:
+        differences["the run"] = {"engine": (run.state.phase, run.state.reason), "reference": end}
+    if run.requests != open_requests:
+        differences["open requests"] = {"engine": run.requests, "reference": open_requests}
+    if run.calls != world.open("tool"):
+        differences["open calls"] = {"engine": run.calls, "reference": world.open("tool")}
+    assert not differences, differences
 
 
 def _differences(cells: dict[str, Cell], expected: dict[str, list[Shown | None]]) -> dict[str, Any]:

@@ -88,7 +88,17 @@ def _bare(value: dict[str, Any], problems: list[Problem]) -> PlanDocument:
 
 def _spec(value: Any, path: str, known: tuple[str, ...], problems: list[Problem]) -> dict[str, Any]:
     values = {camel(name): item for name, item in read_keys(value, path, known, problems).items()}
+    if isinstance(values.get("requests"), dict):
+        values["requests"] = _respelled(values["requests"])
     return with_order_in_plan(values)
+
+
+def _respelled(requests: dict[str, Any]) -> dict[str, Any]:
+    """The defaults of questions as the resource spells them. A key that is there twice is told of later."""
+    both = requests.keys() >= {"expire_after", "expireAfter"}
+    return (
+        requests if both else {"expireAfter" if key == "expire_after" else key: requests[key] for key in requests}
+    )
 
 
 def object_name(name: Any) -> str | None:

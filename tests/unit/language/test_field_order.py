@@ -81,3 +81,10 @@ def test_whatever_of_a_graph_becomes_a_form():
 )
 def test_what_is_no_plan_stays_as_it_is(text):
     assert ORDER not in str(plans.spec(text))
+
+
+def test_the_defaults_of_questions_are_spelled_as_the_resource_spells_them():
+    text = (
+        "requests: { expire_after: 1h }\ngraph: { nodes: [{ id: a, class: source, kind: input, input_ref: x }] }\n"
+    )
+    assert parse_document(text).spec["requests"] == {"expireAfter": "1h"}
