@@ -43,7 +43,7 @@ class Blocks:
             if cell is not None and cell.is_final:
                 self._record(frame, node, cell)
                 self._tell(frame, node, cell)
-            elif not (node.after or node.awaits):
+            elif node.outside or not (node.after or node.awaits):
                 self._turn.queue.append((frame.path, node.id))
         if frame.ended == len(frame.block.nodes):
             self._turn.queue.append((frame.path, None))
@@ -68,7 +68,7 @@ class Blocks:
         for dependent in frame.block.dependents[node.id]:
             target = frame.block.nodes[dependent]
             known = self.arrivals_of(frame, target)
-            edge = edge_of(frame.block, node, cell, dependent) if node.id in target.after else "dead"
+            edge = edge_of(node, cell, dependent) if node.id in target.after else "dead"
             live, forbidden = known.live or edge == "live", known.forbidden or edge == "forbidden"
             told = Arrivals(known.open - 1, live, forbidden)
             frame.arrivals = frame.arrivals.insert(dependent, told)
@@ -98,7 +98,7 @@ class Blocks:
                 return "live"
             if source in frame.block.nodes:
                 cell = self._turn.cells.get(frame.path_of(source))
-                return "dead" if cell is None else edge_of(frame.block, frame.block.nodes[source], cell, target.id)
+                return "dead" if cell is None else edge_of(frame.block.nodes[source], cell, target.id)
         return "dead"
 
     def place_of(self, path: str) -> tuple[Frame, Node] | None:

@@ -5,16 +5,15 @@ are decided and one of them is live; a route that was taken for want of an answe
 failure, forbids all direct dependents but its target, even those with another live edge.
 """
 
-from collections.abc import Iterator
 from typing import Literal
 
 from compozy.engine.state import Cell
-from compozy.language.compiled import AskSpec, Block, BranchSpec, FanOutSpec, GateSpec, Node, RouteSpec
+from compozy.language.compiled import AskSpec, BranchSpec, GateSpec, Node, RouteSpec
 
 Edge = Literal["live", "dead", "forbidden"]
 
 
-def edge_of(block: Block, source: Node, cell: Cell, target: str) -> Edge:
+def edge_of(source: Node, cell: Cell, target: str) -> Edge:
     """What the edge from an ended node to a target says."""
     if cell.status != "Succeeded":
         return "dead"
@@ -23,32 +22,19 @@ def edge_of(block: Block, source: Node, cell: Cell, target: str) -> Edge:
     if cell.route is not None:
         if cell.route == target:
             return "live"
-        return "dead" if isinstance(source.spec, RouteSpec | GateSpec) else "forbidden"
-    return "dead" if _is_for_the_other_case(block, source, target) else "live"
+        # One that chose its way has a result; one that was led away by a failure has none.
+        chose = isinstance(source.spec, RouteSpec | GateSpec) and cell.output is not None
+        return "dead" if chose else "forbidden"
+    return "dead" if _is_for_the_other_case(source, target) else "live"
 
 
-def _is_for_the_other_case(block: Block, source: Node, target: str) -> bool:
+def _is_for_the_other_case(source: Node, target: str) -> bool:
     """Whether a target is only there for want of an answer, a rejection or a failure.
 
-    Where it is the only way out it is the way on in every case, as on the page, and finds out by the null
-    output.
+    Where it is the only way out it is the way on in every case, as on the page, and finds out by the null output.
     """
     others = other_routes(source)
-    if target not in others:
-        return False
-    return any(way not in others for way in _ways_out(block, source.id))
-
-
-def _ways_out(block: Block, source: str) -> Iterator[str]:
-    """Where the edges out of a node lead, those into the bodies of fan-outs and to collects too."""
-    if source in block.joined and block.collect is not None:
-        yield block.collect
-    for dependent in block.dependents[source]:
-        node = block.nodes[dependent]
-        if source in node.after:
-            yield dependent
-        if isinstance(node.spec, FanOutSpec):
-            yield from (inner.id for inner in node.spec.body.nodes.values() if source in inner.outside)
+    return target in others and any(way not in others for way in source.ways)
 
 
 def other_routes(node: Node) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.unit
 MOST_EVENTS = 30
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_the_engine_does_what_the_reference_says(data):
     graph, inputs = data.draw(drawn_graphs(), label="graph")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from compozy.language.document import parse_document
 from compozy.language.field_order import ORDER
 from support import plans
 

@@ -73,6 +73,8 @@ class Node:
     """In the body of a fan-out: nodes of the surrounding block that it also comes after."""
     awaits: tuple[str, ...] = ()
     """Of a fan-out: nodes that must have ended first, for its body needs them; whether they ran is not asked."""
+    ways: tuple[str, ...] = ()
+    """Of a graph: where its edges lead, as authored, in whatever block."""
     policy: Policy = NO_POLICY
 
 
@@ -87,10 +89,6 @@ class Block:
     """The node whose result is that of the block."""
     last_asking: str | None
     """The last node that may put a question."""
-    joined: tuple[str, ...] = ()
-    """In the body of a fan-out: the nodes with an edge to its collect."""
-    collect: str | None = None
-    """In the body of a fan-out: the id of its collect."""
 
 
 def block_of(nodes: Mapping[str, Node]) -> Block:

@@ -110,6 +110,7 @@ def _assemble(outlines: Mapping[str, Outline], graph: Graph, policies: Mapping[s
             after=tuple(joins.after),
             outside=tuple(joins.outside),
             awaits=tuple(layout.awaits.get(node_id, ())),
+            ways=graph.edges.out(node_id),
             policy=policies.get(node_id, NO_POLICY),
         )
         held.setdefault(lanes[-1] if lanes else "", []).append(node)
@@ -123,7 +124,7 @@ def _with_body(
     body, collect = _block(nodes), graph.layout.collects.get(node_id)
     last = sorted((name for name in body.nodes if not body.dependents[name]), key=rank.__getitem__)
     joined = [] if collect is None else graph.layout.joins[collect].body
-    return replace(spec, body=replace(body, joined=tuple(joined), collect=collect), results=tuple(joined or last))
+    return replace(spec, body=body, results=tuple(joined or last))
 
 
 def _block(nodes: list[Node]) -> Block:

@@ -149,11 +149,14 @@ class Place:
         place = self._place_of(path[1])
         if place is None:
             return None
+        if place._lanes_away(path[1]) > 1:
+            message = f"`{path[1]}` is in lanes within lanes; hand it on by a node between the two collects"
+            raise UnresolvedError("unresolvable_path", message)
         output = place.graph.outputs.get(path[1])
         if len(path) > 3 and path[2] == "output":
             return _follow(output, path, 3)
         entry: dict[str, Shape] = {"output": nullable(output), "status": TEXT}
-        if not place._shares_lane(path[1]):
+        if place._lanes_away(path[1]):
             entry["items"] = LIST
         return _follow(Members(entry), path, 2)
 
@@ -176,10 +179,11 @@ class Place:
         known = self.graph.layout.names_before(self.node or "")
         return f"node `{name}` does not come before `{self.node}`; those that do: {known}"
 
-    def _shares_lane(self, name: str) -> bool:
-        """Whether a node has run in the same lane, or in none."""
+    def _lanes_away(self, name: str) -> int:
+        """In how many fan-outs a node runs that are not around this place: 0 in the same lane, or in none."""
         lanes = self.graph.layout.lanes[name]
-        return self.lanes[: len(lanes)] == lanes
+        shared = sum(1 for one, other in zip(lanes, self.lanes, strict=False) if one == other)
+        return len(lanes) - shared
 
 
 def _follow(shape: Shape, path: tuple[str, ...], start: int) -> Shape:
