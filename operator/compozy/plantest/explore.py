@@ -90,6 +90,7 @@ class _Point:
     memory: Memory = field(default_factory=dict)
     """What was decided last where the same is asked several times."""
     surprises: int = 0
+    """How much that is not typical has happened since something was last seen for the first time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from compozy.engine.state import Cell, RunState
@@ -14,6 +14,7 @@ from compozy.language.compiled import (
     FanOutSpec,
     GateSpec,
     Node,
+    Strategy,
     SubLoopSpec,
 )
 
@@ -35,11 +36,19 @@ class Level:
     inner: Mapping[str, "Level"]
     """By node: its own block."""
 
-    def mentioning(self, name: str, besides: str = "") -> Iterator[str]:
+    known: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """What `mentioning` has found so far."""
+
+    def mentioning(self, name: str, besides: str = "") -> tuple[str, ...]:
         """The nodes in which a name stands, but for one."""
-        for node, words in self.words.items():
-            if node not in (name, besides) and (name in words or _EVERYTHING in words):
-                yield node
+        found = self.known.get((name, besides))
+        if found is None:
+            found = self.known[name, besides] = tuple(
+                node
+                for node, words in self.words.items()
+                if node not in (name, besides) and (name in words or _EVERYTHING in words)
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class Mentions:
         for spot in reversed(around):
             is_open = _is_unfinished(spot.frame, spot.node, state)
             match spot.level.block.nodes[spot.node].spec:
-                case FanOutSpec(results=results):
+                case FanOutSpec(strategy=Strategy(kind="race"), results=results):
                     if is_open and own.node in results:
                         return True
                 case SubLoopSpec():

@@ -6,7 +6,7 @@ makes no difference any more. Of lanes that have ended only their number counts 
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -110,6 +110,8 @@ def _output(spot: Spot, cell: Cell) -> Any:
 
 def _plain(value: Any) -> Any:
     """The same text for the same data: entries of maps and members of sets in order."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, Unknown):
         return _UNKNOWN, [(key, _plain(value[key])) for key in sorted(value)]
     if isinstance(value, Mapping):
@@ -118,6 +120,4 @@ def _plain(value: Any) -> Any:
         return sorted(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if is_dataclass(value):
-        return [_plain(getattr(value, member.name)) for member in fields(value) if member.name not in _UNCHANGING]
-    return value
+    return [_plain(getattr(value, member.name)) for member in fields(value) if member.name not in _UNCHANGING]

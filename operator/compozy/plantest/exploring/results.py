@@ -59,7 +59,8 @@ class Results:
         if schema is None:
             return [Unknown()]
         made = self._generate(call.node, schema)
-        return [output for output in made if not (produces and field_errors(produces, output))]
+        fitting = [output for output in made if not (produces and field_errors(produces, output))]
+        return [_opened(schema, output) for output in fitting]
 
     def failures(self, call: Call) -> list[tuple[str, str]]:
         """Code and text of each failure that leads to something else than the end of the run."""
@@ -77,6 +78,15 @@ class Results:
         if known.speaks_of_failure and policy.deadline is not None:
             codes.append(DEADLINE)
         return [(code, _TOLD.get(code, "it failed")) for code in codes]
+
+
+def _opened(schema: Any, value: Any) -> Any:
+    """A value in which every object that may have further fields has all of them, unknown ones."""
+    if not isinstance(value, dict) or not isinstance(schema, Mapping):
+        return value
+    declared = schema.get("properties") or {}
+    fields = {name: _opened(declared.get(name), field) for name, field in value.items()}
+    return Unknown(fields) if schema.get("additionalProperties") or isinstance(value, Unknown) else fields
 
 
 def _verdicts(criterion: Criterion) -> list[Any]:

@@ -11,6 +11,7 @@ from compozy.language.problems import Problem
 
 _FIELD = re.compile(r"\w+(\.\w+)?")
 _FREE_CHOICES = 2
+"""How often the same is decided freely in one turn."""
 
 
 @dataclass(frozen=True, slots=True)
