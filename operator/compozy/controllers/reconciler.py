@@ -185,8 +185,7 @@ class Reconciler:
             before = ledger.told.get(path) or {}
             has_news |= cell.is_final or any(told.get(key) != before.get(key) for key in ("until", "attempt"))
             ledger.put(path, told)
-        moving = ledger.overflow(view.plan.nodes)
-        if moving:
+        while moving := ledger.overflow(view.plan.nodes):
             name = await self._records.write(view.run, {"nodes": ledger.page(view.plan, moving)})
             ledger.move(moving, name)
         return has_news

@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compozy.engine.kinds.branch import UNDECIDED
 from compozy.engine.snapshot import Nodes, put_node
 from compozy.engine.strategies import Count, settle
-from compozy.language.compiled import CompiledPlan, FanOutSpec
+from compozy.language.compiled import CollectSpec, CompiledPlan, FanOutSpec, GateSpec, SubLoopSpec
+
+CAP = "iteration_cap_reached"
+"""Code of a sub-loop that has not stopped."""
 
 Told = Mapping[str, Mapping[str, Any]]
 """What is stored of nodes or cells, by name or path."""
@@ -20,7 +24,9 @@ def kept_for_another_attempt(plan: CompiledPlan, nodes: Mapping[str, Mapping[str
     told = dict(_by_path(plan, nodes))
     kept: Nodes = {}
     for path, one in told.items():
-        if one["status"] == "Succeeded" and not _is_unmet(plan, path, told):
+        if one["status"] == "Succeeded" and not (
+            _is_unmet(plan, path, told) or _is_looked_at_again(plan, path, told)
+        ):
             put_node(kept, *plan.address_of(path), _stored(one))
     return kept
 
@@ -33,16 +39,48 @@ def _by_path(plan: CompiledPlan, nodes: Told) -> Iterator[tuple[str, Mapping[str
             yield plan.path_at(name, int(index)), item
 
 
+def _is_looked_at_again(plan: CompiledPlan, path: str, told: Told) -> bool:
+    """Whether a result would only lead to the same failure: a criterion not passed, iterations without end."""
+    outer = path
+    while "/" in outer:
+        outer = outer.rpartition("/")[0]
+        node = plan.node_at(outer)
+        if node is None or outer.rpartition("/")[2].isdecimal():
+            continue
+        if isinstance(node.spec, GateSpec) and not _has_passed(told[path].get("output")):
+            return True
+        failed = told.get(outer, {}).get("reason") in (CAP, UNDECIDED)
+        if isinstance(node.spec, SubLoopSpec) and node.spec.stop_when is not None and failed:
+            return True
+    return False
+
+
+def _has_passed(output: Any) -> bool:
+    return isinstance(output, Mapping) and output.get("passed") is True
+
+
 def _is_unmet(plan: CompiledPlan, path: str, told: Told) -> bool:
     node = plan.node_at(path)
     is_lane = "." in path.rpartition("/")[2]
     if node is None or is_lane or not isinstance(node.spec, FanOutSpec):
+        return False
+    if _is_joined(plan, path, node.id, told):
         return False
     indexes = (told[path].get("output") or {}).get("indexes", ())
     ended = [told[f"{path}.{index}"]["status"] for index in indexes if f"{path}.{index}" in told]
     count = Count(len(indexes), ended.count("Succeeded"), ended.count("Failed"))
     settlement = settle(node.spec.strategy, count)
     return settlement is None or not settlement.met
+
+
+def _is_joined(plan: CompiledPlan, path: str, fan_out: str, told: Told) -> bool:
+    """Whether the join of a fan-out has come to something that stays, though its strategy was not met."""
+    beside = path.rpartition("/")[0]
+    for other, one in told.items():
+        node = plan.node_at(other) if other.rpartition("/")[0] == beside else None
+        if node is not None and isinstance(node.spec, CollectSpec) and node.spec.fan_out == fan_out:
+            return bool(one["status"] == "Succeeded")
+    return False
 
 
 def _stored(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ A page never changes. Outputs over 16 KiB are kept apart from the beginning.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ MAX_INLINE_OUTPUT = 16 * 1024
 
 MAX_INLINE_CELLS = 256
 """How many cells that have ended a status holds."""
+
+MAX_PAGE_BYTES = 512 * 1024
+"""How long the cells of one page may be together, in bytes of JSON; the store takes about three times that."""
 
 MAX_INLINE_BYTES = 128 * 1024
 """How long the cells that have ended may be together in a status, in bytes of JSON."""
@@ -82,6 +86,15 @@ class Ledger:
         """
         if len(self._sizes) <= MAX_INLINE_CELLS and self._bytes <= MAX_INLINE_BYTES:
             return []
+        return self._page_of(self._too_many(block_nodes))
+
+    def _page_of(self, paths: list[str]) -> list[str]:
+        """As many of the cells as fit one page."""
+        sizes = itertools.accumulate(self._sizes[path] for path in paths)
+        count = sum(1 for size in sizes if size <= MAX_PAGE_BYTES)
+        return paths[: max(count, 1)]
+
+    def _too_many(self, block_nodes: Iterable[str]) -> list[str]:
         top = set(block_nodes)
         inner = [path for path in self._sizes if path not in top]
         left_bytes = self._bytes - sum(self._sizes[path] for path in inner)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from compozy.engine.frames import Frame, Gate, SubLoop
+from compozy.engine.generations import CAP
 from compozy.engine.kinds.branch import UNDECIDED
 from compozy.engine.kinds.gate import judged
 from compozy.engine.outcomes import Failed, GateOpened, LoopBegun, Outcome, Succeeded
@@ -12,8 +13,6 @@ from compozy.language.errors import LanguageError
 if TYPE_CHECKING:
     from compozy.engine.blocks import Blocks
     from compozy.engine.turn import Turn
-
-CAP = "iteration_cap_reached"
 
 
 class SubLoops:

@@ -156,8 +156,11 @@ class Turn:
         if isinstance(node.spec, WaitSpec):
             self.take(frame, node, Succeeded({"until": cell.until}))
         elif cell.status == "Ready":
-            call = self.paused[path]
+            call, ends = self.paused[path], time_is_up_at(node.policy, self._started(path), self.moment)
             self.paused.discard(path)
+            if ends is not None and ends <= self.now:
+                self.take(frame, node, time_was_up(node.policy, cell, self.moment))
+                return
             self._call(path, node, replace(call, attempt=cell.attempt))
         else:
             self._cancel_call(path, cell)
@@ -245,8 +248,8 @@ class Turn:
             self.put(path, mark)
             self.paused[path] = call
             return
-        until = mark.until if mark is not None else None
-        until = until or time_is_up_at(node.policy, started, self.moment)
+        # What a load knows stands: without a time it is a run that waits for people, whose time has stopped.
+        until = mark.until if mark is not None else time_is_up_at(node.policy, started, self.moment)
         self.put(path, Cell("Running", started_at=started, attempt=call.attempt, until=until))
         self.calls[path] = call
         self.effects.append(call)

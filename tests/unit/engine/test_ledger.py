@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compozy.engine.generations import kept_for_another_attempt
-from compozy.engine.ledger import MAX_INLINE_BYTES, MAX_INLINE_CELLS, Ledger, is_large, merged
+from compozy.engine.ledger import MAX_INLINE_BYTES, MAX_INLINE_CELLS, MAX_PAGE_BYTES, Ledger, is_large, merged
 from compozy.engine.snapshot import from_nodes, to_nodes
 from compozy.engine.state import Cell
 from compozy.language.compile import compile_plan
@@ -138,3 +138,27 @@ def test_another_attempt_keeps_what_has_succeeded():
     }
     kept = kept_for_another_attempt(PLAN, to_nodes(PLAN, states))
     assert from_nodes(PLAN, kept) == {path: states[path] for path in ("first", "outer.0", "outer.0/inner")}
+
+
+def test_a_page_is_bounded_however_much_a_turn_brings():
+    ledger, pages = Ledger(), 0
+    for index in range(200):
+        ledger.put(f"outer.{index}/inner", {"status": "Succeeded", "output": "y" * 12_000})
+    while moving := ledger.overflow(PLAN.nodes):
+        assert len(json.dumps(ledger.page(PLAN, moving))) < MAX_PAGE_BYTES + 100_000
+        pages += 1
+        ledger.move(moving, f"page-{pages}")
+    assert pages > 3
+    assert len(json.dumps(ledger.nodes(PLAN))) <= MAX_INLINE_BYTES + 10_000
+
+
+def test_what_would_only_fail_again_is_looked_at_again():
+    states = {
+        "loop": Cell("Failed", reason="iteration_cap_reached"),
+        "loop/0/step": Cell("Succeeded", {"x": 0}),
+        "outer": Cell("Succeeded", {"count": 1, "indexes": [0]}),
+        "outer.0": Cell("Failed"),
+        "all": Cell("Succeeded", None, "fan_out_failed"),
+    }
+    kept = from_nodes(PLAN, kept_for_another_attempt(PLAN, to_nodes(PLAN, states)))
+    assert set(kept) == {"outer", "all"}

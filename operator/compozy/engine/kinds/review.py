@@ -11,7 +11,7 @@ from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeede
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.language.compiled import ReviewSpec
 from compozy.language.errors import LanguageError
-from compozy.language.schema import field_errors
+from compozy.language.schema import SchemaInvalid, field_errors
 
 
 def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
@@ -99,7 +99,10 @@ def _edited(spec: Action, review: ReviewSpec, context: Context, event: RequestAn
 
 def _misshapen(schema: Mapping[str, Any], payload: Any) -> Failed | None:
     """How an answer that does not conform fails the node, whatever host produced it."""
-    faults = field_errors(schema, payload)
+    try:
+        faults = field_errors(schema, payload)
+    except SchemaInvalid as error:
+        faults = {"payload": f"cannot be checked: {error}"}
     if not faults:
         return None
     where = "; ".join(f"{path}: {message}" for path, message in faults.items())
