@@ -83,7 +83,7 @@ class Play:
         """Do what the script says about a question that has just opened."""
         spec, name = request["spec"], request["metadata"]["name"]
         question = OpenRequest(
-            self.order.popleft(), spec["generation"], spec["prompt"], None, {}, spec["decisions"], {}, None
+            self.order.popleft(), spec["generation"], spec["prompt"], spec["decisions"], {}, None
         )
         try:
             response = _response(self.script.ask(question))

@@ -7,6 +7,7 @@ from typing import Any
 
 from compozy.cli.output.text import block, clean
 from compozy.cli.output.times import age, until
+from compozy.language.problems import faults_line
 from compozy.language.schema import normalize_schema
 from compozy.requests.closing import is_open, state_of
 from compozy.requests.forms import MISSING, FormField, fields
@@ -94,7 +95,7 @@ def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
         lines += ["", _line("Resolved", _moment(status["resolvedAt"], now))]
     rejection = status.get("lastRejection")
     if rejection and not response:
-        told = "; ".join(f"{path}: {text}" for path, text in (rejection.get("fields") or {}).items())
+        told = faults_line(rejection.get("fields") or {})
         lines += [
             "",
             _line("Handed back", clean(f"{rejection['code']}, answer of {rejection['by']}. {told}")),

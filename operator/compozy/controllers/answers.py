@@ -18,6 +18,7 @@ from compozy.controllers.runs import RunView
 from compozy.controllers.store import LostRace, Store
 from compozy.engine.events import Event, RequestAnswered, RequestCanceled
 from compozy.engine.times import parse_timestamp, timestamp
+from compozy.language.problems import faults_line
 from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of, was_taken
 from compozy.requests.respond import Identity, Refused, judge
 
@@ -134,8 +135,7 @@ class Answers:
         await self._store.merge(told, {"response": None})
         self.seen_at.pop(uid, None)
         self._metrics.answers_rejected.labels(code).inc()
-        text = "; ".join(f"{path}: {message}" for path, message in details.items())
-        message = f"{response['responder']}: {code} {text}"
+        message = f"{response['responder']}: {code} {faults_line(details)}"
         self._recorder.tell(request, "AnswerRejected", message, warning=True, once=f".{at}")
 
 

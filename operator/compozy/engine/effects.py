@@ -15,8 +15,6 @@ class OpenRequest:
     """The path of the step or node that asks, such as `E0`, `E3/do.2` or `services.3/choose`."""
     generation: int
     prompt: str
-    context: Mapping[str, Any] | None
-    expect: Mapping[str, Any]
     decisions: Sequence[str]
     responders: Mapping[str, Any]
     expires_after: float | None
@@ -25,6 +23,10 @@ class OpenRequest:
     """The index of the element, in an iteration."""
     plans: tuple[str, ...] = ()
     """The plans that were called on the way to it, outermost first."""
+    context: Mapping[str, Any] | None = None
+    """What is shown beside an ask."""
+    expect: Mapping[str, Any] = field(default_factory=dict)
+    """The shape of an answer to an ask, as JSON Schema."""
     kind: Literal["Ask", "Review"] = "Ask"
     """Ask: for a value. Review: whether an action may run, or something is good enough."""
     proposal: Any = None

@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compozy.engine.kinds.branch import UNDECIDED
+from compozy.engine.codes import CAP_REACHED, UNDECIDED
 from compozy.engine.snapshot import Nodes, put_node
 from compozy.engine.strategies import Count, settle
 from compozy.language.compiled import CollectSpec, CompiledPlan, FanOutSpec, GateSpec, SubLoopSpec
-
-CAP = "iteration_cap_reached"
-"""Code of a sub-loop that has not stopped."""
 
 Told = Mapping[str, Mapping[str, Any]]
 """What is stored of nodes or cells, by name or path."""
@@ -49,7 +46,7 @@ def _is_looked_at_again(plan: CompiledPlan, path: str, told: Told) -> bool:
             continue
         if isinstance(node.spec, GateSpec) and not _has_passed(told[path].get("output")):
             return True
-        failed = told.get(outer, {}).get("reason") in (CAP, UNDECIDED)
+        failed = told.get(outer, {}).get("reason") in (CAP_REACHED, UNDECIDED)
         if isinstance(node.spec, SubLoopSpec) and node.spec.stop_when is not None and failed:
             return True
     return False

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from compozy.engine.codes import CAP_REACHED, UNDECIDED
 from compozy.engine.frames import Frame, Gate, SubLoop
-from compozy.engine.generations import CAP
-from compozy.engine.kinds.branch import UNDECIDED
 from compozy.engine.kinds.gate import judged
 from compozy.engine.outcomes import Failed, GateOpened, LoopBegun, Outcome, Succeeded
 from compozy.language.compiled import GateSpec, Node
@@ -54,7 +53,7 @@ class SubLoops:
             self._give(loop, Succeeded({"iterations": done, "output": output}))
         elif done == loop.spec.iteration_cap:
             told = f"`{loop.spec.stop_source}` does not hold after {done} iterations"
-            self._give(loop, Failed(CAP, told))
+            self._give(loop, Failed(CAP_REACHED, told))
         else:
             loop.iteration = done
             self._begin(loop, output)

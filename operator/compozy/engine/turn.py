@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from compozy.engine.blocks import Blocks
+from compozy.engine.conforming import misfit
 from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import (
     CallFailed,
@@ -44,7 +45,6 @@ from compozy.engine.state import EXIT_FIRED, Cell, Exit, RunState
 from compozy.engine.times import timestamp
 from compozy.language.compiled import SOLVER, AgentSpec, CompiledPlan, Node, WaitSpec
 from compozy.language.errors import EmptyDataError, LanguageError
-from compozy.language.schema import field_errors
 
 _ANSWERS = (RequestAnswered, RequestUnanswered, RequestCanceled)
 _CALLS = (CallFinished, CallFailed)
@@ -262,12 +262,9 @@ class Turn:
     def _succeed(self, frame: Frame, node: Node, outcome: Succeeded) -> None:
         produces = node.policy.produces
         if produces is not None and outcome.route is None:
-            faults = field_errors(produces, outcome.output)
-            if faults:
-                where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-                self.fail(
-                    frame, node, Failed("output_invalid", f"the output does not conform to produces: {where}")
-                )
+            refused = misfit(produces, outcome.output, "output_invalid", "the output does not conform to produces")
+            if refused is not None:
+                self.fail(frame, node, refused)
                 return
         cell = Cell("Succeeded", outcome.output, outcome.reason, None, outcome.route, self.now)
         known = self.cells.get(frame.path_of(node.id))

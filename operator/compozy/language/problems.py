@@ -41,4 +41,9 @@ class InputsInvalid(ValueError):
     def __init__(self, problems: Mapping[str, str], schema: Mapping[str, Any]) -> None:
         self.problems = dict(problems)
         self.schema = dict(schema)
-        super().__init__("; ".join(f"{path}: {message}" for path, message in self.problems.items()))
+        super().__init__(faults_line(self.problems))
+
+
+def faults_line(faults: Mapping[str, str]) -> str:
+    """Return in one line what is wrong with a value, by path."""
+    return "; ".join(f"{path}: {message}" for path, message in faults.items())

@@ -6,20 +6,18 @@ Between the two a person may decide (`review`), and a failed attempt is made aga
 from collections.abc import Mapping
 from typing import Any
 
+from compozy.engine.codes import UNRENDERABLE
+from compozy.engine.conforming import misfit_of_agent
 from compozy.engine.effects import Call
 from compozy.engine.events import CallFailed, CallFinished, NodeEvent
 from compozy.engine.outcomes import Calling, Context, Failed, Outcome, Succeeded
 from compozy.language.compiled import CallSpec, RunAgentSpec, RunLoopSpec, TransformSpec
 from compozy.language.errors import LanguageError
 from compozy.language.keys import type_name
-from compozy.language.schema import field_errors
 
 Action = TransformSpec | CallSpec | RunLoopSpec | RunAgentSpec
 
 ACTIONS = (TransformSpec, CallSpec, RunLoopSpec, RunAgentSpec)
-
-UNRENDERABLE = "action_materialization_failed"
-"""Code of whatever keeps a node of a graph from being made."""
 
 
 def parameters_of(spec: Action, context: Context) -> dict[str, Any] | Failed:
@@ -94,11 +92,7 @@ def resume_action(spec: Action, context: Context, event: NodeEvent) -> Outcome: 
     """Take what was called gave."""
     match event:
         case CallFinished() if isinstance(spec, RunAgentSpec) and spec.output_schema is not None:
-            faults = field_errors(spec.output_schema, event.output)
-            if faults:
-                where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-                return Failed("agent_output_invalid", f"the agent's output does not conform: {where}")
-            return Succeeded(event.output)
+            return misfit_of_agent(spec.output_schema, event.output) or Succeeded(event.output)
         case CallFinished():
             return Succeeded(event.output)
         case CallFailed():

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from compozy.engine.effects import OpenRequest
+from compozy.engine.codes import UNRENDERABLE
+from compozy.engine.conforming import misfit, misfit_answer
 from compozy.engine.events import NodeEvent, RequestAnswered, RequestCanceled, RequestUnanswered
-from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded, Waiting
+from compozy.engine.kinds.questions import put_question
+from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded
 from compozy.language.compiled import AskSpec
 from compozy.language.errors import LanguageError
-from compozy.language.schema import field_errors
 
 PROMPT_IN_MESSAGES = 80
 """How many characters of the prompt a failure message repeats."""
@@ -26,20 +27,7 @@ def enter_ask(spec: AskSpec, context: Context) -> Outcome:
         return Failed("prompt_blank", "the prompt rendered to nothing; a question needs words")
     if not context.attended:
         return close_ask(spec, context, "unavailable")
-    return Waiting(
-        OpenRequest(
-            node=context.node,
-            generation=context.generation,
-            prompt=prompt,
-            context=shown,
-            expect=spec.expect,
-            decisions=spec.decisions,
-            responders=spec.responders,
-            expires_after=spec.expires_after,
-            item=context.item,
-            plans=context.plans,
-        )
-    )
+    return put_question(spec, context, prompt, spec.decisions, context=shown, expect=spec.expect)
 
 
 def resume_ask(spec: AskSpec, context: Context, event: NodeEvent) -> Outcome:
@@ -56,10 +44,9 @@ def resume_ask(spec: AskSpec, context: Context, event: NodeEvent) -> Outcome:
 
 def answer_ask(spec: AskSpec, payload: object) -> Outcome:
     """Take an answer. One that does not conform fails the node, whatever host produced it."""
-    faults = field_errors(spec.expect, payload)
-    if faults:
-        where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-        return Failed("request_validation_failed", f"the answer does not conform: {where}")
+    refused = misfit_answer(spec.expect, payload)
+    if refused is not None:
+        return refused
     return Succeeded({"answer": payload, "answered": True} if spec.wraps else payload)
 
 
@@ -79,10 +66,9 @@ def close_ask(spec: AskSpec, context: Context, reason: Unanswered) -> Outcome:
         answer = spec.default.render(context.scope)
     except LanguageError as error:
         return _unrenderable(spec, error)
-    faults = field_errors(spec.expect, answer)
-    if faults:
-        where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-        return Failed("default_invalid", f"the default does not conform: {where}")
+    refused = misfit(spec.expect, answer, "default_invalid", "the default does not conform")
+    if refused is not None:
+        return refused
     output = {"answer": answer, "answered": False, "reason": told} if spec.wraps else answer
     return Succeeded(output, reason=f"request_{reason}")
 
@@ -90,7 +76,7 @@ def close_ask(spec: AskSpec, context: Context, reason: Unanswered) -> Outcome:
 def _unrenderable(spec: AskSpec, error: LanguageError) -> Failed:
     # The graph dialect has one code for whatever keeps a node from being made (human-requests page's facts);
     # the steps dialect tells the template errors apart.
-    return Failed(error.code if spec.wraps else "action_materialization_failed", error.message)
+    return Failed(error.code if spec.wraps else UNRENDERABLE, error.message)
 
 
 def _short_prompt(spec: AskSpec, context: Context) -> str:

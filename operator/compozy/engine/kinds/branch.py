@@ -1,11 +1,9 @@
 """`branch`: go on, or skip everything that depends on it."""
 
+from compozy.engine.codes import UNDECIDED
 from compozy.engine.outcomes import Context, Failed, Outcome, Stopped, Succeeded
 from compozy.language.compiled import BranchSpec
 from compozy.language.errors import LanguageError
-
-UNDECIDED = "predicate_evaluation_failed"
-"""Code of a condition that could not be decided."""
 
 
 def enter_branch(spec: BranchSpec, context: Context) -> Outcome:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from compozy.engine.conforming import misfit_of_agent
 from compozy.engine.effects import Call
 from compozy.engine.events import CallFailed, CallFinished, NodeEvent
 from compozy.engine.outcomes import Calling, Context, Failed, Outcome, PlanCalled, Succeeded
 from compozy.language.compiled import AgentSpec, PlanCallSpec
 from compozy.language.errors import LanguageError
 from compozy.language.problems import InputsInvalid
-from compozy.language.schema import field_errors
 
 DEFAULT_MODEL = "default"
 
@@ -33,10 +33,9 @@ def resume_agent(spec: AgentSpec, context: Context, event: NodeEvent) -> Outcome
     """Take the agent's result: `{output, iterations, tools_called, final}`."""
     match event:
         case CallFinished(output=Mapping() as result) if "output" in result:
-            faults = field_errors(spec.output_schema, result["output"]) if result.get("final", True) else {}
-            if faults:
-                where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-                return Failed("agent_output_invalid", f"the agent's output does not conform: {where}")
+            refused = misfit_of_agent(spec.output_schema, result["output"]) if result.get("final", True) else None
+            if refused is not None:
+                return refused
             given = {key: result[key] for key in ("iterations", "tools_called", "final") if key in result}
             return Succeeded(
                 {"iterations": 1, "tools_called": [], "final": True, "output": result["output"], **given}

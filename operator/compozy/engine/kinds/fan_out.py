@@ -5,7 +5,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from compozy.engine.kinds.branch import UNDECIDED
+from compozy.engine.codes import UNDECIDED, UNRENDERABLE
 from compozy.engine.outcomes import Context, Failed, LanesOpened, Outcome, Stopped, Succeeded
 from compozy.language.compiled import CollectSpec, FanOutSpec, Scope, Table
 from compozy.language.errors import LanguageError
@@ -20,7 +20,7 @@ def enter_fan_out(spec: FanOutSpec, context: Context) -> Outcome:
     try:
         collection = spec.collection.render(context.scope)
     except LanguageError as error:
-        return Failed("action_materialization_failed", f"`collection`: {error.message}")
+        return Failed(UNRENDERABLE, f"`collection`: {error.message}")
     if not isinstance(collection, list):
         return Failed("collection_not_a_list", f"`collection` must be a list, not {type_name(collection)}")
     try:

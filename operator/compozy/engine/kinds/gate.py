@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compozy.engine.effects import Call, OpenRequest
+from compozy.engine.codes import UNRENDERABLE
+from compozy.engine.effects import Call
 from compozy.engine.events import NodeEvent, RequestAnswered, RequestCanceled
 from compozy.engine.kinds.infer import DEFAULT_ROLE, verdict_of
+from compozy.engine.kinds.questions import not_one_of, put_question
 from compozy.engine.outcomes import (
     Calling,
     Canceled,
@@ -15,7 +17,6 @@ from compozy.engine.outcomes import (
     Outcome,
     Revised,
     Succeeded,
-    Waiting,
 )
 from compozy.engine.state import Cell
 from compozy.language.compiled import ApprovalSpec, Criterion, GateSpec, JudgeSpec
@@ -35,24 +36,10 @@ def enter_approval(spec: ApprovalSpec, context: Context) -> Outcome:
     try:
         prompt = spec.prompt.render_text(context.scope)
     except LanguageError as error:
-        return Failed("action_materialization_failed", error.message)
+        return Failed(UNRENDERABLE, error.message)
     if not context.attended:
         return Failed("request_unavailable", "nobody can be asked to approve here")
-    return Waiting(
-        OpenRequest(
-            node=context.node,
-            generation=context.generation,
-            prompt=prompt,
-            context=None,
-            expect={},
-            decisions=DECISIONS,
-            responders=spec.responders,
-            expires_after=spec.expires_after,
-            item=context.item,
-            plans=context.plans,
-            kind="Review",
-        )
-    )
+    return put_question(spec, context, prompt, DECISIONS, kind="Review")
 
 
 def resume_approval(spec: ApprovalSpec, context: Context, event: NodeEvent) -> Outcome:  # noqa: ARG001
@@ -61,7 +48,7 @@ def resume_approval(spec: ApprovalSpec, context: Context, event: NodeEvent) -> O
         case RequestAnswered() if event.decision in DECISIONS:
             return Succeeded({"passed": event.decision == "approve"})
         case RequestAnswered():
-            return Failed("request_validation_failed", f"`{event.decision}` is not one of {', '.join(DECISIONS)}")
+            return not_one_of(event.decision, DECISIONS)
         case RequestCanceled():
             return Canceled("request_canceled", "the question was canceled")
     return Failed("request_unavailable", "nobody decided in time")
@@ -73,7 +60,7 @@ def enter_judge(spec: JudgeSpec, context: Context) -> Outcome:
         question = spec.rubric.render_text(context.scope)
         agent = spec.agent.render_text(context.scope) if spec.agent is not None else DEFAULT_ROLE
     except LanguageError as error:
-        return Failed("action_materialization_failed", error.message)
+        return Failed(UNRENDERABLE, error.message)
     call = Call(context.node, context.generation, "infer", agent, {"question": question}, context.attempt)
     return Calling(call)
 

@@ -1,17 +1,16 @@
 """`review`: a person decides over an action with its exact parameters before it runs."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from compozy.engine.effects import OpenRequest
+from compozy.engine.codes import NOT_CONFORMING, UNDECIDED, UNRENDERABLE
+from compozy.engine.conforming import misfit_answer
 from compozy.engine.events import NodeEvent, RequestAnswered, RequestCanceled
 from compozy.engine.kinds.actions import Action, parameters_of, run_action
-from compozy.engine.kinds.branch import UNDECIDED
-from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded, Waiting
+from compozy.engine.kinds.questions import not_one_of, put_question
+from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.language.compiled import ReviewSpec
 from compozy.language.errors import LanguageError
-from compozy.language.schema import SchemaInvalid, field_errors
 
 
 def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
@@ -27,24 +26,14 @@ def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcom
     try:
         prompt = review.prompt.render_text(context.scope) if review.prompt is not None else f"Review {context.id}"
     except LanguageError as error:
-        return Failed("action_materialization_failed", error.message)
+        return Failed(UNRENDERABLE, error.message)
     if not context.attended:
         return Failed("request_unavailable", "nobody can be asked here, and a review never approves by itself")
-    return Waiting(_request(review, context, prompt, parameters))
-
-
-def _request(review: ReviewSpec, context: Context, prompt: str, parameters: Mapping[str, Any]) -> OpenRequest:
-    return OpenRequest(
-        node=context.node,
-        generation=context.generation,
-        prompt=prompt,
-        context=None,
-        expect={},
-        decisions=review.decisions,
-        responders=review.responders,
-        expires_after=review.expires_after,
-        item=context.item,
-        plans=context.plans,
+    return put_question(
+        review,
+        context,
+        prompt,
+        review.decisions,
         kind="Review",
         proposal=parameters,
         edit_schema=(review.edit_schema or strict_schema(parameters)) if "edit" in review.decisions else None,
@@ -55,16 +44,14 @@ def _request(review: ReviewSpec, context: Context, prompt: str, parameters: Mapp
 def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: NodeEvent) -> Outcome:
     """Go on by the decision. The action's time begins only now."""
     if isinstance(event, RequestAnswered) and event.decision not in review.decisions:
-        return Failed(
-            "request_validation_failed", f"`{event.decision}` is not one of {', '.join(review.decisions)}"
-        )
+        return not_one_of(event.decision, review.decisions)
     match event:
         case RequestAnswered(decision="approve"):
             return _approved(spec, context, event)
         case RequestAnswered(decision="edit"):
             return _edited(spec, review, context, event)
         case RequestAnswered(decision="respond"):
-            return _misshapen(review.respond_schema or {}, event.payload) or Succeeded(event.payload)
+            return misfit_answer(review.respond_schema or {}, event.payload) or Succeeded(event.payload)
         case RequestAnswered(decision="reject"):
             if review.reject_route is not None:
                 return Succeeded(None, route=review.reject_route, reason="quality_rejection")
@@ -91,19 +78,7 @@ def _edited(spec: Action, review: ReviewSpec, context: Context, event: RequestAn
     parameters = parameters_of(spec, context)
     if isinstance(parameters, Failed):
         return parameters
-    misshapen = _misshapen(review.edit_schema or strict_schema(parameters), event.payload)
-    if misshapen is not None or not isinstance(event.payload, Mapping):
-        return misshapen or Failed("request_validation_failed", "the replacement parameters must be an object")
+    refused = misfit_answer(review.edit_schema or strict_schema(parameters), event.payload)
+    if refused is not None or not isinstance(event.payload, Mapping):
+        return refused or Failed(NOT_CONFORMING, "the replacement parameters must be an object")
     return run_action(spec, context, event.payload)
-
-
-def _misshapen(schema: Mapping[str, Any], payload: Any) -> Failed | None:
-    """How an answer that does not conform fails the node, whatever host produced it."""
-    try:
-        faults = field_errors(schema, payload)
-    except SchemaInvalid as error:
-        faults = {"payload": f"cannot be checked: {error}"}
-    if not faults:
-        return None
-    where = "; ".join(f"{path}: {message}" for path, message in faults.items())
-    return Failed("request_validation_failed", f"the answer does not conform: {where}")

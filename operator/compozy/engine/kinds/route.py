@@ -1,5 +1,6 @@
 """`route`: the first condition that holds chooses the way; an error never chooses the default."""
 
+from compozy.engine.codes import UNDECIDED
 from compozy.engine.outcomes import Context, Failed, Outcome, Succeeded
 from compozy.language.compiled import RouteSpec
 from compozy.language.errors import LanguageError
@@ -11,7 +12,7 @@ def enter_route(spec: RouteSpec, context: Context) -> Outcome:
         try:
             holds = condition.test(context.scope)
         except LanguageError as error:
-            return Failed("predicate_evaluation_failed", f"`{source}`: {error.message}")
+            return Failed(UNDECIDED, f"`{source}`: {error.message}")
         if holds:
             output = {"to": destination, "cause": "matched_when", "matched_when": source}
             return Succeeded(output, route=destination)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, timedelta
 
+from compozy.engine.codes import UNRENDERABLE
 from compozy.engine.outcomes import Context, Failed, Outcome, Sleeping
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.compiled import WaitSpec
@@ -20,6 +21,6 @@ def enter_wait(spec: WaitSpec, context: Context) -> Outcome:
         text = spec.duration.render_text(context.scope).strip() if spec.duration is not None else ""
         return Sleeping(timestamp(context.now + timedelta(seconds=parse_duration(text))))
     except LanguageError as error:
-        return Failed("action_materialization_failed", error.message)
+        return Failed(UNRENDERABLE, error.message)
     except (ValueError, OverflowError) as error:
         return Failed("duration_invalid", f"cannot tell until when to wait: {error}")

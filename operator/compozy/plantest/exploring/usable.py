@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from compozy.engine.codes import UNRENDERABLE
 from compozy.engine.times import parse_timestamp
 from compozy.language.durations import parse_duration
 from compozy.language.keys import type_name
+from compozy.language.problems import faults_line
 from compozy.language.schema import field_errors
 
 STATUSES = ("success", "error")
@@ -37,7 +39,7 @@ def is_object(value: Any) -> Why:
     """The inputs of a run that a node starts."""
     if isinstance(value, Mapping):
         return None
-    return "action_materialization_failed", f"`inputs` must be an object, not {type_name(value)}"
+    return UNRENDERABLE, f"`inputs` must be an object, not {type_name(value)}"
 
 
 def is_status(text: Any) -> Why:
@@ -70,7 +72,6 @@ def conforms_to(schema: Mapping[str, Any]) -> Callable[[Any], Why]:
 
     def fits(answer: Any) -> Why:
         faults = field_errors(schema, answer)
-        told = "; ".join(f"{path}: {message}" for path, message in faults.items())
-        return ("default_invalid", f"the default does not conform: {told}") if faults else None
+        return ("default_invalid", f"the default does not conform: {faults_line(faults)}") if faults else None
 
     return fits
