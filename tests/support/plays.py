@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compozy.engine.effects import OpenRequest
-from compozy.engine.ledger import merged
+from compozy.engine.nodes import each_of, merged
 from compozy.engine.snapshot import from_status
-from compozy.engine.state import Exit, RunState
+from compozy.engine.state import RunState
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import PlanInvalid
 from compozy.plantest.compare import differences, place_of, question_differences
@@ -254,23 +254,18 @@ def _nodes_of(stage: Stage, status: Mapping[str, Any]) -> dict[str, Any]:
         path = f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions/{name}"
         return records.setdefault(name, stage.admin.call("GET", path).object()["data"])
 
-    nodes = merged(
-        (record(page["name"])["nodes"] for page in status.get("pages") or ()), status.get("nodes") or {}
-    )
-    for told in nodes.values():
-        for one in (told, *(told.get("items") or {}).values()):
-            if "outputRef" in one:
-                one["output"] = record(one["outputRef"]["name"])["output"]
+    pages = (record(page["name"])["nodes"] for page in status.get("pages") or ())
+    nodes = merged([*pages, status.get("nodes") or {}])
+    for told in each_of(nodes):
+        if "outputRef" in told:
+            told["output"] = record(told["outputRef"]["name"])["output"]
     return nodes
 
 
 def _state_of(plan: CompiledPlan, status: Mapping[str, Any]) -> RunState:
     """The end of a run as the engine knows it."""
     begun = RunState(inputs={}, attended=status["attended"], message=_message_of(status))
-    fired = status.get("exit")
-    keys = ("status", "message", "output", "step", "reason")
-    exit_ = None if fired is None else Exit(**{key: fired.get(key) for key in keys})
-    return replace(from_status(plan, begun, status), exit=exit_)
+    return from_status(plan, begun, status)
 
 
 def _comparable(expect: Expectation) -> Expectation:

@@ -3,7 +3,7 @@
 All of it is in ControllerRevisions of the namespace, which never change, so each is read at most once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compozy.cli.kube.client import Object
@@ -11,8 +11,7 @@ from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import CONTROLLER_REVISIONS, PLANS
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
-
-Nodes = dict[str, Any]
+from compozy.engine.nodes import Nodes, each_of, merged
 
 _NAMED = 3
 """As many missing revisions are named in a line."""
@@ -67,7 +66,7 @@ class Stored:
         pages = (self._required(namespace, page["name"]).get("nodes") or {} for page in status.get("pages") or ())
         nodes = merged([*pages, status.get("nodes") or {}])
         if outputs:
-            for told in _cells(nodes):
+            for told in each_of(nodes):
                 self._put_output(namespace, told)
         return nodes
 
@@ -105,24 +104,6 @@ class Stored:
         more = f" and {len(self._missing) - _NAMED} more" if len(self._missing) > _NAMED else ""
         self._session.note(clean(f"Left out: these ControllerRevisions cannot be read: {named}{more}."))
         self._missing.clear()
-
-
-def merged(parts: Iterable[Mapping[str, Any]]) -> Nodes:
-    """Nodes from several places: later ones win, node by node and item by item."""
-    nodes: Nodes = {}
-    for part in parts:
-        for path, told in part.items():
-            items = nodes.get(path, {}).get("items", {})
-            items.update({index: dict(item) for index, item in (told.get("items") or {}).items()})
-            own = {key: value for key, value in told.items() if key != "items"}
-            nodes[path] = {**own, "items": items} if items else own
-    return nodes
-
-
-def _cells(nodes: Nodes) -> Iterator[dict[str, Any]]:
-    for told in nodes.values():
-        yield told
-        yield from told.get("items", {}).values()
 
 
 def _namespace(run: Object) -> str:

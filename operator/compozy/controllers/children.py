@@ -9,15 +9,15 @@ from typing import Any
 from compozy.api.base import API_VERSION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
-from compozy.controllers.lineage import MAX_DEPTH, ancestors
+from compozy.controllers.lineage import ancestors
 from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
 from compozy.controllers.store import LostRace, Store
 from compozy.engine.effects import Call, CancelCall
 from compozy.engine.events import CallFailed, CallFinished, Event, TimeCredited
-from compozy.engine.results import CHILD_CANCELED, CHILD_FAILED, exit_output
-from compozy.engine.state import Exit
+from compozy.engine.results import CHILD_CANCELED, CHILD_FAILED, MAX_DEPTH, output_of, too_deep
+from compozy.engine.snapshot import exit_of
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.requests.closing import is_open
 from compozy.requests.opening import owner_reference
@@ -42,7 +42,7 @@ class Children:
         if fault is not None:
             return CallFailed(call.node, *fault, call.attempt)
         if sum(1 for _ in ancestors(self._cache, view.run)) + 1 >= MAX_DEPTH:
-            return CallFailed(call.node, CHILD_FAILED, f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
+            return too_deep(call)
         return None
 
     def is_paused(self, run: Item) -> bool:
@@ -56,17 +56,15 @@ class Children:
 
     async def cancel(self, view: RunView, effect: CancelCall) -> None:
         """End a run that nobody waits for any more."""
-        name = child_name(view.run, effect.generation, effect.node, effect.attempt)
-        child = self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
+        child = self.child_of(view, effect)
         while child is not None and not is_final(child) and not child["spec"].get("canceled"):
             try:
                 await self._store.merge(child, {"spec": {"canceled": True}})
+                return
             except LostRace:
-                child = self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
-                continue
-            return
+                child = self.child_of(view, effect)
 
-    def child_of(self, view: RunView, call: Call) -> Item | None:
+    def child_of(self, view: RunView, call: Call | CancelCall) -> Item | None:
         """The run that a call has started, where it is known."""
         name = child_name(view.run, call.generation, call.node, call.attempt)
         return self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
@@ -164,13 +162,5 @@ def _result(path: str, call: Call, child: Item, output: Any) -> Event:
         succeeded = next(conditions, None)
         told = succeeded["message"] if succeeded is not None else "it failed"
         return CallFailed(path, CHILD_FAILED, f"planrun/{name}: {told}", call.attempt)
-    fired = status.get("exit")
-    if fired is not None:
-        keys = ("status", "message", "output", "step", "reason")
-        exit_ = Exit(**{key: fired.get(key) for key in keys})
-        return CallFinished(path, exit_output(exit_), call.attempt)
-    if output is not None:
-        return CallFinished(path, output, call.attempt)
-    if status.get("answer") is not None:
-        return CallFinished(path, {"answer": status["answer"]}, call.attempt)
-    return CallFinished(path, {"ok": True, "steps_executed": status.get("stepsExecuted", 0)}, call.attempt)
+    answer, steps = status.get("answer"), status.get("stepsExecuted", 0)
+    return CallFinished(path, output_of(exit_of(status), output, answer, steps), call.attempt)

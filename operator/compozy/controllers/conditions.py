@@ -35,16 +35,21 @@ def merged(old: Iterable[Mapping[str, Any]] | None, new: Iterable[Mapping[str, A
     return result
 
 
+def under_way(reason: str, message: str, generation: int, now: str) -> list[dict[str, Any]]:
+    """Conditions of a PlanRun that has not ended, and why it has not."""
+    return [
+        condition("Succeeded", None, reason, message, generation, now),
+        condition("Reconciling", True, reason, message, generation, now),
+    ]
+
+
 def run_conditions(state: RunState, waiting: int, generation: int, now: str) -> list[dict[str, Any]]:
     """Conditions of a PlanRun: `Succeeded` for people, `Reconciling` or `Stalled` for tools that wait."""
     if not state.is_final:
         reason, message = "Running", "the run goes on"
         if waiting:
             reason, message = "WaitingForPeople", f"{waiting} question{'s' if waiting > 1 else ''} open"
-        return [
-            condition("Succeeded", None, reason, message, generation, now),
-            condition("Reconciling", True, reason, message, generation, now),
-        ]
+        return under_way(reason, message, generation, now)
     done = state.phase == "Succeeded"
     reason, message = state.phase, state.message or ""
     succeeded = condition("Succeeded", done, reason, message, generation, now)

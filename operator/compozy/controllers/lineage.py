@@ -5,9 +5,7 @@ from typing import Any
 
 from compozy.api.base import API_VERSION
 from compozy.controllers.cache import Cache, Item, Key
-
-MAX_DEPTH = 8
-"""How deep runs may start runs."""
+from compozy.engine.results import MAX_DEPTH
 
 
 def parent_key(run: Mapping[str, Any]) -> Key | None:

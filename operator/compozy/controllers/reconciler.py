@@ -44,7 +44,7 @@ from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, Open
 from compozy.engine.events import RunCanceled
 from compozy.engine.generations import kept_for_another_attempt
 from compozy.engine.ledger import MAX_INLINE_BYTES, is_large
-from compozy.engine.snapshot import Nodes
+from compozy.engine.nodes import Nodes
 from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
 from compozy.language.problems import InputsInvalid, PlanInvalid

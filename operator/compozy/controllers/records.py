@@ -13,8 +13,7 @@ from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Item, Key
 from compozy.controllers.paths import revisions
 from compozy.controllers.store import Gone
-from compozy.engine.ledger import merged
-from compozy.engine.snapshot import Nodes
+from compozy.engine.nodes import Nodes, each_of, merged
 from compozy.requests.opening import owner_reference
 
 RUN_LABEL = "compozy.dev/run"
@@ -80,9 +79,8 @@ class Records:
         pages = [
             (await self.read(namespace, page["name"])).get("nodes") or {} for page in status.get("pages") or ()
         ]
-        nodes = merged(pages, status.get("nodes") or {})
-        for told in nodes.values():
-            for one in (told, *(told.get("items") or {}).values()):
-                if "outputRef" in one:
-                    one["output"] = (await self.read(namespace, one["outputRef"]["name"])).get("output")
+        nodes = merged([*pages, status.get("nodes") or {}])
+        for told in each_of(nodes):
+            if "outputRef" in told:
+                told["output"] = (await self.read(namespace, told["outputRef"]["name"])).get("output")
         return nodes

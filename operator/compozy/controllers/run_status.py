@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
-from compozy.controllers.conditions import condition, merged, run_conditions
+from compozy.controllers.conditions import merged, run_conditions, under_way
 from compozy.controllers.runs import RunView
 from compozy.engine.frames import FanOut
 from compozy.engine.snapshot import head_of
@@ -69,11 +69,7 @@ def ended_status(run: Item, state: RunState) -> dict[str, Any]:
 def retried_status(run: Item, nodes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """The status of a run that is tried again: what has succeeded stays, everything else begins anew."""
     old, moment, generation = run["status"], timestamp(now), _generation(run)
-    message = f"attempt {old['generation'] + 1}"
-    conditions = [
-        condition("Succeeded", None, "Running", message, generation, moment),
-        condition("Reconciling", True, "Running", message, generation, moment),
-    ]
+    conditions = under_way("Running", f"attempt {old['generation'] + 1}", generation, moment)
     kept = {key: old[key] for key in ("revision", "attended", "stepsExecuted") if key in old}
     attempt = {"phase": "Running", "generation": old["generation"] + 1, "startedAt": moment}
     status = {**kept, **attempt, "nodes": nodes}
@@ -91,11 +87,8 @@ def _finished(
 
 def waiting_for_plan(run: Item, message: str, now: datetime) -> dict[str, Any]:
     """The status of a run whose Plan is not there yet."""
-    generation, old, moment = _generation(run), run.get("status") or {}, timestamp(now)
-    conditions = [
-        condition("Succeeded", None, "PlanMissing", message, generation, moment),
-        condition("Reconciling", True, "PlanMissing", message, generation, moment),
-    ]
+    generation, old = _generation(run), run.get("status") or {}
+    conditions = under_way("PlanMissing", message, generation, timestamp(now))
     return {
         **old,
         "phase": "Pending",

@@ -15,8 +15,6 @@ from compozy.language.compiled import FanOutSpec, Node
 if TYPE_CHECKING:
     from compozy.engine.turn import Turn
 
-_LIVE = Arrivals(0, live=True)
-
 
 class Blocks:
     """The frames and containers that are under way."""
@@ -41,8 +39,7 @@ class Blocks:
         for node in frame.block.nodes.values():
             cell = self._turn.cells.get(frame.path_of(node.id))
             if cell is not None and cell.is_final:
-                self._record(frame, node, cell)
-                self._tell(frame, node, cell)
+                self._take(frame, node, cell)
             elif node.outside or not (node.after or node.awaits):
                 self._turn.queue.append((frame.path, node.id))
         if frame.ended == len(frame.block.nodes):
@@ -50,13 +47,17 @@ class Blocks:
 
     def ended(self, frame: Frame, node: Node, cell: Cell) -> None:
         """A node of a frame has ended: those after it may be ready, or the frame may be complete."""
-        self._record(frame, node, cell)
-        self._tell(frame, node, cell)
+        self._take(frame, node, cell)
         if frame.ended == len(frame.block.nodes):
             self.complete(frame)
 
-    def _record(self, frame: Frame, node: Node, cell: Cell) -> None:
+    def _take(self, frame: Frame, node: Node, cell: Cell) -> None:
+        """Take into a frame what one of its nodes came to."""
         frame.ended += 1
+        self._record(frame, node, cell)
+        self._tell(frame, node, cell)
+
+    def _record(self, frame: Frame, node: Node, cell: Cell) -> None:
         if not node.id:
             return
         frame.scope = frame.plan.dialect.record(frame.scope, node.id, cell.status, cell.output)
@@ -80,14 +81,9 @@ class Blocks:
         known = frame.arrivals.get(node.id)
         if known is not None:
             return known
-        awaited = len({*node.after, *node.awaits})
-        outside = self._from_outside(frame, node) if node.outside else _LIVE
-        return Arrivals(awaited, outside.live and bool(node.outside), outside.forbidden)
-
-    def _from_outside(self, frame: Frame, node: Node) -> Arrivals:
-        """What the edges into a lane say. Their sources have ended: the fan-out has awaited them."""
+        # Sources outside of a lane have ended: the fan-out has awaited them.
         edges = [self._edge_from_outside(frame, source, node) for source in node.outside]
-        return Arrivals(0, "live" in edges, "forbidden" in edges)
+        return Arrivals(len({*node.after, *node.awaits}), "live" in edges, "forbidden" in edges)
 
     def _edge_from_outside(self, frame: Frame, source: str, target: Node) -> Edge:
         """What the edge from a node of a surrounding block says: of the nearest that has it."""

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from compozy.engine.snapshot import Nodes, cell_status, put_node
+from compozy.engine.nodes import Nodes, by_name, by_path
+from compozy.engine.snapshot import cell_status
 from compozy.engine.state import FINAL_STATUSES, Cell
 from compozy.language.compiled import CompiledPlan
 
@@ -45,12 +46,8 @@ class Ledger:
     def of(cls, plan: CompiledPlan, status: Mapping[str, Any]) -> Ledger:
         """What a stored status tells."""
         ledger = cls(pages=[dict(page) for page in status.get("pages") or ()])
-        for name, told in (status.get("nodes") or {}).items():
-            alone = {key: value for key, value in told.items() if key != "items"}
-            if "status" in alone:
-                ledger.put(plan.path_at(name, None), alone)
-            for index, item in (told.get("items") or {}).items():
-                ledger.put(plan.path_at(name, int(index)), dict(item))
+        for path, told in by_path(plan, status.get("nodes") or {}):
+            ledger.put(path, told)
         return ledger
 
     def put(self, path: str, told: dict[str, Any]) -> None:
@@ -74,10 +71,7 @@ class Ledger:
 
     def nodes(self, plan: CompiledPlan) -> Nodes:
         """`status.nodes`."""
-        nodes: Nodes = {}
-        for path, told in self.told.items():
-            put_node(nodes, *plan.address_of(path), told)
-        return nodes
+        return by_name(plan, self.told.items())
 
     def overflow(self, block_nodes: Iterable[str]) -> list[str]:
         """The paths of cells that have to go to a page now; empty while everything fits.
@@ -110,10 +104,7 @@ class Ledger:
 
     def page(self, plan: CompiledPlan, paths: Iterable[str]) -> Nodes:
         """What a page holds, in the shape of `status.nodes`."""
-        nodes: Nodes = {}
-        for path in paths:
-            put_node(nodes, *plan.address_of(path), self.told[path])
-        return nodes
+        return by_name(plan, ((path, self.told[path]) for path in paths))
 
 
 def is_large(output: Any) -> int | None:
@@ -122,15 +113,3 @@ def is_large(output: Any) -> int | None:
         return None
     size = len(json.dumps(output, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
     return size if size > MAX_INLINE_OUTPUT else None
-
-
-def merged(pages: Iterable[Nodes], inline: Mapping[str, Mapping[str, Any]]) -> Nodes:
-    """Everything that is stored of a run's nodes: later pages win, and the status itself over all of them."""
-    nodes: Nodes = {}
-    for page in (*pages, inline):
-        for name, told in page.items():
-            known = nodes.get(name, {})
-            items = {**known.get("items", {}), **told.get("items", {})}
-            alone = dict(told) if "status" in told else {**known, **told}
-            nodes[name] = {**alone, **({"items": items} if items else {})}
-    return nodes

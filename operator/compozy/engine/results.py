@@ -2,11 +2,20 @@
 
 from typing import Any
 
+from compozy.engine.effects import Call
 from compozy.engine.events import CallFailed, CallFinished
 from compozy.engine.state import Exit, RunState
 
 CHILD_FAILED = "child_failed"
 CHILD_CANCELED = "child_canceled"
+
+MAX_DEPTH = 8
+"""How deep runs may start runs."""
+
+
+def too_deep(call: Call) -> CallFailed:
+    """The event for a node that would start a run deeper than that."""
+    return CallFailed(call.node, CHILD_FAILED, f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
 
 
 def result_of(node: str, attempt: int, state: RunState) -> CallFinished | CallFailed:
@@ -15,17 +24,16 @@ def result_of(node: str, attempt: int, state: RunState) -> CallFinished | CallFa
         return CallFailed(node, CHILD_CANCELED, "the run that it started was canceled", attempt)
     if state.phase != "Succeeded":
         return CallFailed(node, CHILD_FAILED, state.message or "the run that it started failed", attempt)
-    return CallFinished(node, _output_of(state), attempt)
+    return CallFinished(node, output_of(state.exit, state.output, state.answer, state.steps_executed), attempt)
 
 
-def _output_of(state: RunState) -> Any:
-    if state.exit is not None:
-        return exit_output(state.exit)
-    if state.output is not None:
-        return state.output
-    if state.answer is not None:
-        return {"answer": state.answer}
-    return {"ok": True, "steps_executed": state.steps_executed}
+def output_of(fired: Exit | None, output: Any, answer: Any, steps_executed: int) -> Any:
+    """What a run that has succeeded gives."""
+    if fired is not None:
+        return exit_output(fired)
+    if output is not None:
+        return output
+    return {"answer": answer} if answer is not None else {"ok": True, "steps_executed": steps_executed}
 
 
 def exit_output(fired: Exit) -> dict[str, Any]:

@@ -5,19 +5,17 @@ again from the plan, under the same name, so a status that lags behind, or was n
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from rpds import HashTrieMap
 
+from compozy.engine.nodes import Nodes, by_name, by_path
 from compozy.engine.state import FINAL_PHASES, Cell, Exit, RunState
 from compozy.language.compiled import CompiledPlan
 
 MAX_MESSAGE = 4096
 """Longest message in a status, in characters: the whole of it is in what it speaks of."""
-
-Nodes = dict[str, dict[str, Any]]
-"""`status.nodes`: by the name of the node; in a fan-out each has its lanes as `items`."""
 
 
 def bounded(message: str | None) -> str | None:
@@ -29,18 +27,7 @@ def bounded(message: str | None) -> str | None:
 
 def to_nodes(plan: CompiledPlan, cells: Mapping[str, Cell]) -> Nodes:
     """`status.nodes` of some cells."""
-    nodes: Nodes = {}
-    for path, cell in cells.items():
-        put_node(nodes, *plan.address_of(path), cell_status(cell))
-    return nodes
-
-
-def put_node(nodes: Nodes, name: str, item: int | None, told: dict[str, Any]) -> None:
-    """Put what is told of a node, or of one of its lanes, to the others."""
-    if item is None:
-        nodes[name] = {**told, **({"items": nodes[name]["items"]} if "items" in nodes.get(name, {}) else {})}
-    else:
-        nodes.setdefault(name, {}).setdefault("items", {})[str(item)] = told
+    return by_name(plan, ((path, cell_status(cell)) for path, cell in cells.items()))
 
 
 def cell_status(cell: Cell) -> dict[str, Any]:
@@ -105,6 +92,7 @@ def from_status(plan: CompiledPlan, begun: RunState, status: Mapping[str, Any]) 
         marks=HashTrieMap({path: cell for path, cell in cells.items() if not cell.is_final}),
         output=status.get("output"),
         answer=status.get("answer"),
+        exit=exit_of(status),
         steps_executed=status.get("stepsExecuted") or 0,
         started_at=status.get("startedAt"),
         completed_at=status.get("completedAt"),
@@ -113,13 +101,15 @@ def from_status(plan: CompiledPlan, begun: RunState, status: Mapping[str, Any]) 
 
 def from_nodes(plan: CompiledPlan, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Cell]:
     """The cells that `status.nodes` tells of, by path."""
-    cells = {}
-    for name, told in nodes.items():
-        if "status" in told:
-            cells[plan.path_at(name, None)] = _cell(told)
-        for index, item in (told.get("items") or {}).items():
-            cells[plan.path_at(name, int(index))] = _cell(item)
-    return cells
+    return {path: _cell(told) for path, told in by_path(plan, nodes)}
+
+
+def exit_of(status: Mapping[str, Any]) -> Exit | None:
+    """How a fired exit gate ended the run; None where none has."""
+    told = status.get("exit")
+    if told is None:
+        return None
+    return Exit(**{field.name: told.get(field.name) for field in fields(Exit)})
 
 
 def _cell(told: Mapping[str, Any]) -> Cell:

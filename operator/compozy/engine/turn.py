@@ -371,14 +371,17 @@ class Turn:
     def stop(self, phase: Literal["Succeeded", "Failed", "Canceled"], reason: str, message: str) -> None:
         """End the run before its end: what waits is canceled, what has not begun is skipped."""
         left: Literal["Skipped", "Canceled"] = "Canceled" if phase == "Canceled" else "Skipped"
-        for path, cell in list(self.cells.items()):
-            if not cell.is_final:
-                self.cancel(path, cell, reason)
+        self._cancel_all(reason)
         for node_id in self.plan.block.nodes:
             if node_id not in self.cells:
                 self.put(node_id, Cell(left, completed_at=self.now))
         self._leave()
         self.state = replace(self.state, phase=phase, reason=reason, message=message, completed_at=self.now)
+
+    def _cancel_all(self, reason: str) -> None:
+        for path, cell in list(self.cells.items()):
+            if not cell.is_final:
+                self.cancel(path, cell, reason)
 
     def _leave(self) -> None:
         """Nothing is under way any more."""
@@ -390,9 +393,7 @@ class Turn:
 
     def _revise(self) -> None:
         """Everything runs again, as a new generation: what is asked again is a new question."""
-        for path, cell in list(self.cells.items()):
-            if not cell.is_final:
-                self.cancel(path, cell, "revised")
+        self._cancel_all("revised")
         for path in list(self.cells):
             self.forget(path)
         self._leave()

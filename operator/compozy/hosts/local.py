@@ -16,15 +16,12 @@ from compozy.actions.unavailable import refuse
 from compozy.engine.advance import advance
 from compozy.engine.effects import Call, CancelCall, CancelRequest, OpenRequest
 from compozy.engine.events import CallFailed, CallFinished, Event, RequestAnswered, RequestUnanswered
-from compozy.engine.results import result_of
+from compozy.engine.results import MAX_DEPTH, result_of, too_deep
 from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
 from compozy.requests.outcome import Answered, Declined, Expired, Outcome
-
-MAX_DEPTH = 8
-"""How deep runs may start runs."""
 
 Ask = Callable[[OpenRequest], Outcome]
 """Puts a question to the person at this terminal."""
@@ -128,7 +125,7 @@ class _Run:
     def _start(self, call: Call) -> CallFinished | CallFailed:
         """Run another plan, here and now."""
         if self._host.depth >= MAX_DEPTH:
-            return CallFailed(call.node, "child_failed", f"runs start runs {MAX_DEPTH} deep at most", call.attempt)
+            return too_deep(call)
         try:
             plan = self._host.find_plan(call.name)
             if plan is None:

@@ -8,7 +8,8 @@ import pytest
 
 from compozy.cli.flags import Flags
 from compozy.cli.session import Session
-from compozy.cli.stored import Stored, merged
+from compozy.cli.stored import Stored
+from compozy.engine.nodes import merged
 
 from .conftest import Team
 
@@ -28,6 +29,12 @@ def test_later_pages_win_node_by_node_and_item_by_item() -> None:
         "b": OK,
     }
     assert first["choose"] == {"status": "Running", "until": "t", "items": {"0": WAITING, "1": WAITING}}
+
+
+def test_a_page_of_lanes_alone_leaves_what_is_told_of_their_node() -> None:
+    lanes = {"choose": {"items": {"1": OK}}}
+    told = {"choose": {"status": "Running", "until": "t", "items": {"0": OK, "1": OK}}}
+    assert merged([{"choose": {"status": "Running", "until": "t", "items": {"0": OK}}}, lanes]) == told
 
 
 def a_run(**status: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compozy.engine.generations import kept_for_another_attempt
-from compozy.engine.ledger import MAX_INLINE_BYTES, MAX_INLINE_CELLS, MAX_PAGE_BYTES, Ledger, is_large, merged
+from compozy.engine.ledger import MAX_INLINE_BYTES, MAX_INLINE_CELLS, MAX_PAGE_BYTES, Ledger, is_large
+from compozy.engine.nodes import merged
 from compozy.engine.snapshot import from_nodes, to_nodes
 from compozy.engine.state import Cell
 from compozy.language.compile import compile_plan
@@ -89,7 +90,7 @@ def test_nothing_is_lost_between_status_and_pages(changes):
         if moving:
             pages.append(ledger.page(PLAN, moving))
             ledger.move(moving, f"page-{len(pages)}")
-    stored = merged(pages, ledger.nodes(PLAN))
+    stored = merged([*pages, ledger.nodes(PLAN)])
     assert from_nodes(PLAN, stored) == known
     assert sum(page["cells"] for page in ledger.pages) + len(ledger.told) == len(known)
     again = Ledger.of(PLAN, {"nodes": ledger.nodes(PLAN), "pages": ledger.pages})
