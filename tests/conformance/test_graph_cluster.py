@@ -1,32 +1,19 @@
-"""The graph language, case by case, on a real API server with the operator at work.
-
-No tool and no model can be called on a cluster yet, so cases with stubs for them are held to in this process only,
-and so are those that the API server itself refuses before anybody of ours sees them.
-"""
-
-from collections.abc import Iterator
+"""The graph language, case by case, on a real API server with the operator at work."""
 
 import pytest
 
-from support.conformance import cases_of, parameters, topic_of
+from support.conformance import cluster_cases_of, parameters
 from support.plays import play_all, told_differently
 
 pytestmark = pytest.mark.cluster
 
-CASES = [case for case in cases_of("graph") if not case.tools and topic_of(case) != "document"]
+CASES = cluster_cases_of("graph")
 
 
 @pytest.fixture(scope="module")
-def plays(shared_operator, make_namespace):
+def plays(stages):
     """Every case, played."""
-    if shared_operator.process is None:
-        shared_operator.start()
-
-    def stages() -> Iterator[object]:
-        while True:
-            yield make_namespace()
-
-    return play_all(CASES, stages())
+    return play_all(CASES, stages)
 
 
 @pytest.mark.parametrize("case", parameters(CASES))

@@ -19,6 +19,15 @@ def cases_of(dialect: Literal["steps", "graph"]) -> list[Case]:
     return [case for path in files for case in load_cases(path)]
 
 
+def cluster_cases_of(dialect: Literal["steps", "graph"]) -> list[Case]:
+    """The cases of a dialect that a cluster can play.
+
+    No tool and no model can be called there yet, so cases with stubs for them are held to in this process only,
+    and so are those that the API server itself refuses before anybody of ours sees them.
+    """
+    return [case for case in cases_of(dialect) if not case.tools and topic_of(case) != "document"]
+
+
 def topic_of(case: Case) -> str:
     """The name of the file that a case is in."""
     return Path(case.file).stem

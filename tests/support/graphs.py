@@ -82,3 +82,18 @@ def problems(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> list[
 def found(nodes: list[dict[str, Any]], edges: str = "", **more: Any) -> list[tuple[str, str]]:
     """Path and code of everything that is wrong, the beginning `graph.` left out."""
     return [(problem.path.removeprefix("graph."), problem.code) for problem in problems(nodes, edges, **more)]
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where something stands in a document, at any depth."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, child in items for place in ((*path, key), *places_in(child, (*path, key)))]
+
+
+def with_value(value: Any, place: tuple[Any, ...], new: Any) -> Any:
+    """The document with something else in that place."""
+    if not place:
+        return new
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[place[0]] = with_value(value[place[0]], place[1:], new)
+    return copy

@@ -14,10 +14,10 @@ from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response
 from compozy.cli.find import get_question
 from compozy.cli.gathering import check_answer, refusal
-from compozy.cli.kube.client import Object, ObjectList
+from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
-from compozy.cli.kube.watch import watch
+from compozy.cli.kube.watch import watch_object
 from compozy.cli.session import Session
 from compozy.requests.closing import state_of
 from compozy.requests.respond import same_answer
@@ -130,14 +130,7 @@ def _accepted(session: Session, written: Object) -> Object:
     Raises CliError when the answer was handed back or the request is gone.
     """
     ours, request = written["response"], written
-    for change in watch(
-        session.client,
-        HUMAN_REQUESTS,
-        session.namespace,
-        field_selector=f"metadata.name={written['metadata']['name']}",
-        since=ObjectList([written], written["metadata"]["resourceVersion"]),
-        seconds=WAIT_SECONDS,
-    ):
+    for change in watch_object(session.client, HUMAN_REQUESTS, written, WAIT_SECONDS):
         request = change.object
         if not same_answer(request, ours):
             raise _handed_back(request, ours)

@@ -1,12 +1,12 @@
-"""Changes to a run that its operator acts on, and waiting until it has."""
+"""Changes that the operator acts on, and waiting until it has."""
 
 from collections.abc import Callable
 
-from compozy.cli.errors import CliError
-from compozy.cli.kube.client import Object, ObjectList
+from compozy.cli.find import missing
+from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
-from compozy.cli.kube.resources import PLAN_RUNS
-from compozy.cli.kube.watch import watch
+from compozy.cli.kube.resources import PLAN_RUNS, Resource
+from compozy.cli.kube.watch import watch_object
 from compozy.cli.session import Session
 
 WAIT_SECONDS = 10.0
@@ -22,22 +22,21 @@ def change_run(session: Session, name: str, spec: Object) -> Object:
     except ApiError as error:
         if not error.not_found:
             raise
-        raise CliError("run_not_found", f"there is no run {name!r} in {session.namespace}") from error
+        raise missing(session, "run", name) from error
 
 
-def wait_for_run(session: Session, run: Object, done: Callable[[Object], bool]) -> Object:
-    """The run once `done` holds of it, or as it is after a few seconds."""
-    if done(run):
-        return run
-    for change in watch(
-        session.client,
-        PLAN_RUNS,
-        session.namespace,
-        field_selector=f"metadata.name={run['metadata']['name']}",
-        since=ObjectList([run], run["metadata"]["resourceVersion"]),
-        seconds=WAIT_SECONDS,
-    ):
-        run = change.object
-        if change.deleted or done(run):
+def wait_for(
+    session: Session,
+    resource: Resource,
+    seen: Object,
+    done: Callable[[Object], bool],
+    seconds: float | None = None,
+) -> Object:
+    """The object once `done` holds of it, or as it is after `seconds` (default: `WAIT_SECONDS`)."""
+    if done(seen):
+        return seen
+    for change in watch_object(session.client, resource, seen, WAIT_SECONDS if seconds is None else seconds):
+        seen = change.object
+        if change.deleted or done(seen):
             break
-    return run
+    return seen

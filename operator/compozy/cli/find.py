@@ -79,8 +79,12 @@ def _get(session: Session, resource: Resource, name: str, word: str) -> Object:
     except ApiError as error:
         if not error.not_found:
             raise
-        message = f"there is no {word} {name!r} in {session.namespace}"
-        raise CliError(f"{word}_not_found", message) from error
+        raise missing(session, word, name) from error
+
+
+def missing(session: Session, word: str, name: str) -> CliError:
+    """There is no question, run or plan of that name."""
+    return CliError(f"{word}_not_found", f"there is no {word} {name!r} in {session.namespace}")
 
 
 def object_name(text: str, resource: Resource) -> str:

@@ -65,17 +65,6 @@ class Host:
         return _Run(self, plan, inputs).to_its_end()
 
 
-def run_locally(
-    plan: CompiledPlan,
-    inputs: Mapping[str, Any],
-    ask: Ask | None,
-    clock: Callable[[], datetime],
-    perform: Perform = refuse,
-) -> RunState:
-    """Run a plan that starts no other runs and does not wait for time. Raises InputsInvalid."""
-    return Host(clock, ask, perform).run(plan, inputs)
-
-
 class _Run:
     def __init__(self, host: Host, plan: CompiledPlan, inputs: Mapping[str, Any]) -> None:
         self._host = host

@@ -316,7 +316,7 @@ def test_an_agent_never_answers_its_own_run(agents: str, runs: dict[str, Object]
 def changes(monkeypatch: pytest.MonkeyPatch) -> list[Change]:
     """What the watch after a write tells."""
     told: list[Change] = []
-    monkeypatch.setattr(answering, "watch", lambda *_, **__: iter(told))
+    monkeypatch.setattr(answering, "watch_object", lambda *_, **__: iter(told))
     return told
 
 

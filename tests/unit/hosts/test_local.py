@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from compozy.hosts.local import run_locally
+from compozy.hosts.local import Host
 from compozy.language.compile import compile_plan
 from compozy.language.problems import InputsInvalid
 from compozy.requests.outcome import Answered, Declined, Unavailable
@@ -23,7 +23,7 @@ def local(text, inputs, *outcomes):
 
     plan = compile_plan(plans.spec(text))
     host = ask if outcomes else None
-    return run_locally(plan, inputs, host, lambda: datetime(2030, 1, 1, tzinfo=UTC)), asked
+    return Host(lambda: datetime(2030, 1, 1, tzinfo=UTC), host).run(plan, inputs), asked
 
 
 def test_an_answer_is_bound_and_the_run_finishes():

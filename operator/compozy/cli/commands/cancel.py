@@ -3,16 +3,15 @@
 import click
 
 from compozy.cli.answering import TRIES, pause_before_retry, raise_if_resolved
-from compozy.cli.changing import NOT_TAKEN_UP, WAIT_SECONDS, change_run, wait_for_run
+from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
 from compozy.cli.completion import names_of
 from compozy.cli.errors import CliError
 from compozy.cli.feed import ENDED, phase_of
-from compozy.cli.find import get_question, object_name
-from compozy.cli.kube.client import Object, ObjectList
+from compozy.cli.find import get_question, missing, object_name
+from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
-from compozy.cli.kube.watch import watch
 from compozy.cli.session import Session
 from compozy.requests.closing import state_of
 
@@ -35,18 +34,11 @@ def cancel(session: Session, run_name: str | None, request_name: str | None) -> 
 
 def _cancel_run(session: Session, name: str) -> int:
     run = change_run(session, name, {"canceled": True})
-    run = wait_for_run(session, run, lambda seen: phase_of(seen) in ENDED)
+    run = wait_for(session, PLAN_RUNS, run, lambda seen: phase_of(seen) in ENDED)
     phase = phase_of(run)
     if phase in ("Succeeded", "Failed"):
         raise CliError("conflict", f"run {name} had already ended: {phase}")
-    if session.as_json:
-        session.out_json({"ok": True, "run": name, "phase": phase})
-    elif phase == "Canceled":
-        session.out(f"planrun/{name} canceled")
-    else:
-        session.out(f"planrun/{name} cancel requested")
-        session.note(NOT_TAKEN_UP)
-    return 0
+    return _tell(session, f"planrun/{name}", {"run": name, "phase": phase}, done=phase == "Canceled")
 
 
 def _cancel_request(session: Session, name: str) -> int:
@@ -55,16 +47,20 @@ def _cancel_request(session: Session, name: str) -> int:
     if state_of(request) != "Canceled":
         raise_if_resolved(request)
         _name_on_run(session, request)
-        request = _closed(session, request)
+        request = wait_for(session, HUMAN_REQUESTS, request, lambda seen: state_of(seen) != "Pending")
     state = state_of(request)
     if state != "Canceled":
         raise_if_resolved(request)
+    return _tell(session, f"humanrequest/{name}", {"request": name, "state": state}, done=state == "Canceled")
+
+
+def _tell(session: Session, who: str, told: Object, *, done: bool) -> int:
     if session.as_json:
-        session.out_json({"ok": True, "request": name, "state": state})
-    elif state == "Canceled":
-        session.out(f"humanrequest/{name} canceled")
+        session.out_json({"ok": True, **told})
+    elif done:
+        session.out(f"{who} canceled")
     else:
-        session.out(f"humanrequest/{name} cancel requested")
+        session.out(f"{who} cancel requested")
         session.note(NOT_TAKEN_UP)
     return 0
 
@@ -85,27 +81,11 @@ def _name_on_run(session: Session, request: Object) -> None:
             if error.status == 403:
                 raise _not_for_you(name, error) from error
             if error.not_found:
-                raise CliError("run_not_found", f"there is no run {run_name!r} in {session.namespace}") from error
+                raise missing(session, "run", run_name) from error
             if not error.conflict:
                 raise
         pause_before_retry(attempt)
     raise CliError("conflict", f"run {run_name} kept changing: try again")
-
-
-def _closed(session: Session, request: Object) -> Object:
-    """The question once it is closed, or as it is after a few seconds."""
-    for change in watch(
-        session.client,
-        HUMAN_REQUESTS,
-        session.namespace,
-        field_selector=f"metadata.name={request['metadata']['name']}",
-        since=ObjectList([request], request["metadata"]["resourceVersion"]),
-        seconds=WAIT_SECONDS,
-    ):
-        request = change.object
-        if change.deleted or state_of(request) != "Pending":
-            break
-    return request
 
 
 def _not_for_you(name: str, error: ApiError) -> CliError:

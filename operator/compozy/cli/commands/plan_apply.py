@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
+from compozy.cli.changing import wait_for
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
-from compozy.cli.kube.client import Object, ObjectList
+from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import API_VERSION, PLANS
-from compozy.cli.kube.watch import watch
 from compozy.cli.output.text import clean
 from compozy.cli.planfile import PlanFile, require_plan
 from compozy.cli.session import Session
@@ -36,7 +36,7 @@ def apply(session: Session, file: str, name: str | None, force_conflicts: bool) 
             raise
         message = f"{error.message}: --force-conflicts takes them over"
         raise CliError("conflict", message) from error
-    applied = _settled(session, namespace, applied)
+    applied = wait_for(session, PLANS, applied, _observed, READY_SECONDS)
     _print(session, before, applied)
     return 1 if _problems(applied) else 0
 
@@ -72,21 +72,6 @@ def _existing(session: Session, namespace: str, name: str) -> Object | None:
         if not error.not_found:
             raise
         return None
-
-
-def _settled(session: Session, namespace: str, applied: Object) -> Object:
-    """The Plan once the operator has looked at this generation of it, or as it is after a few seconds."""
-    since = ObjectList([applied], applied["metadata"]["resourceVersion"])
-    if _observed(applied):
-        return applied
-    selector = f"metadata.name={applied['metadata']['name']}"
-    for change in watch(
-        session.client, PLANS, namespace, field_selector=selector, since=since, seconds=READY_SECONDS
-    ):
-        applied = change.object
-        if change.deleted or _observed(applied):
-            break
-    return applied
 
 
 def _observed(plan: Object) -> bool:

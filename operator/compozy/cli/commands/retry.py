@@ -2,7 +2,7 @@
 
 import click
 
-from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for_run
+from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
 from compozy.cli.completion import names_of
 from compozy.cli.errors import CliError
@@ -24,7 +24,7 @@ def retry(session: Session, run_name: str) -> int:
         _check(run, name)
         if (run["spec"].get("retries") or 0) < failed:
             run = change_run(session, name, {"retries": failed})
-        run = wait_for_run(session, run, lambda seen: _attempt(seen) > failed)
+        run = wait_for(session, PLAN_RUNS, run, lambda seen: _attempt(seen) > failed)
         if _attempt(run) <= failed:
             return _tell(session, run, f"planrun/{name} retry requested", NOT_TAKEN_UP)
     return _tell(session, run, f"planrun/{name} retried: attempt {_attempt(run)}")

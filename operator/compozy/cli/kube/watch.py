@@ -92,6 +92,19 @@ def watch(
         pause = min(pause * 2, 5.0)
 
 
+def watch_object(client: Client, resource: Resource, seen: Object, seconds: float) -> Iterator[Change]:
+    """Yields every change of one object after what was seen of it, until `seconds` have passed."""
+    metadata = seen["metadata"]
+    return watch(
+        client,
+        resource,
+        metadata["namespace"],
+        field_selector=f"metadata.name={metadata['name']}",
+        since=ObjectList([seen], metadata["resourceVersion"]),
+        seconds=seconds,
+    )
+
+
 def _relisted(position: _Position, items: list[Object]) -> Iterator[Change]:
     """The difference between what was told and a fresh list."""
     fresh = {item["metadata"]["uid"]: item for item in items}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from compozy.language.json_schema.document import plan_schema
-from support.graphs import ask, collect, fan_out, found, graph, made, node, tool
+from support.graphs import ask, collect, fan_out, found, graph, made, node, places_in, tool, with_value
 
 pytestmark = pytest.mark.unit
 
@@ -153,23 +153,10 @@ values = st.sampled_from(
 """Null is not among them: it says nothing to the compiler, and an editor may warn of it."""
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, child in items for place in ((*path, key), *_places(child, (*path, key)))]
-
-
-def _with(value: Any, place: tuple[Any, ...], new: Any) -> Any:
-    if not place:
-        return new
-    copy = list(value) if isinstance(value, list) else dict(value)
-    copy[place[0]] = _with(value[place[0]], place[1:], new)
-    return copy
-
-
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_editors_refuse_nothing_that_can_run(data: st.DataObject) -> None:
     example = data.draw(st.sampled_from(RIGHT))
-    changed = _with(example, data.draw(st.sampled_from(_places(example))), data.draw(values))
+    changed = with_value(example, data.draw(st.sampled_from(places_in(example))), data.draw(values))
     if not found([changed, tool("b"), tool("c")], "a>b a>c"):
         assert list(VALIDATOR.iter_errors(plan(changed))) == []

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compozy.language.graph.kinds import KINDS
-from support.graphs import ask, collect, fan_out, found, made, node, problems, tool
+from support.graphs import ask, collect, fan_out, found, made, node, places_in, problems, tool, with_value
 
 pytestmark = pytest.mark.unit
 
@@ -54,25 +54,12 @@ def test_there_is_an_example_of_every_kind() -> None:
     assert EXAMPLES.keys() == KINDS.keys()
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, child in items for place in ((*path, key), *_places(child, (*path, key)))]
-
-
-def _with(value: Any, place: tuple[Any, ...], new: Any) -> Any:
-    if not place:
-        return new
-    copy = list(value) if isinstance(value, list) else dict(value)
-    copy[place[0]] = _with(value[place[0]], place[1:], new)
-    return copy
-
-
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_any_value_in_any_place(data: st.DataObject) -> None:
     example = {**EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))], **ENVELOPE}
-    place = data.draw(st.sampled_from(_places(example)))
-    problems([_with(example, place, data.draw(junk)), tool("b"), tool("c")], "a>b a>c")
+    place = data.draw(st.sampled_from(places_in(example)))
+    problems([with_value(example, place, data.draw(junk)), tool("b"), tool("c")], "a>b a>c")
 
 
 @given(junk, junk)
