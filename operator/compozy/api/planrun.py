@@ -126,6 +126,8 @@ class CellFacts(ApiModel):
     """Which attempt of the node this is: 1 for the first."""
     until: Timestamp | None = None
     """When the node goes on by itself: a wait is over, an attempt begins, or an attempt runs out of time."""
+    remaining_seconds: Annotated[float, Field(ge=0)] | None = None
+    """Of a node that holds others, while people are waited for in it: what is left of its time."""
     completed_at: Timestamp | None = None
     """When the node came to its end."""
     request: Annotated[str, Field(max_length=253)] | None = None
@@ -162,6 +164,8 @@ class PlanRunStatus(ApiModel):
     """A projection of the conditions, for selection and display. `Running` while it waits for people."""
     generation: Annotated[int, Field(ge=1)] | None = None
     """Which attempt this is: 1 for the first, one more with each retry."""
+    revisions: Annotated[int, Field(ge=0)] | None = None
+    """How many times gates have had everything done again, since the run began or was retried."""
     revision: Annotated[str, Field(max_length=253)] | None = None
     """The ControllerRevision that the run uses from its beginning to its end."""
     attended: bool | None = None

@@ -1,6 +1,6 @@
 """Goes on with what nodes call for: what cannot be called fails at once and says why."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 
 from compozy.actions.unavailable import refuse
@@ -9,26 +9,30 @@ from compozy.engine.advance import Advance, advance
 from compozy.engine.effects import Call, Effect
 from compozy.engine.events import CallFailed, Event
 
-Refused = Callable[[RunView, Call], CallFailed | None]
+Refused = Callable[[RunView, Call], Awaitable[CallFailed | None]]
 """Why another run cannot be started; None where it can."""
 
 
-def advance_with_calls(view: RunView, events: Iterable[Event], now: datetime, refused: Refused) -> Advance:
-    """`advance`, until no call is left open but those of other runs that can be started."""
-    result = advance(view.plan, view.state, events, now)
-    effects, changed = list(result.effects), result.changed
+async def advance_with_calls(
+    view: RunView, begun: Advance, events: Iterable[Event], now: datetime, refused: Refused
+) -> Advance:
+    """`advance` after `begun`, until no call is left open but those of other runs that can be started."""
+    result = advance(view.plan, begun.state, events, now)
+    effects, changed = [*begun.effects, *result.effects], begun.changed | result.changed
+    latest = tuple(effects)
     while not result.state.is_final:
-        failures = (_failure(view, effect, refused) for effect in result.effects)
+        failures = [await _failure(view, effect, refused) for effect in latest]
         answers = [failure for failure in failures if failure is not None]
         if not answers:
             break
         result = advance(view.plan, result.state, answers, now)
-        effects += result.effects
+        latest = result.effects
+        effects += latest
         changed |= result.changed
     return Advance(result.state, tuple(effects), changed)
 
 
-def _failure(view: RunView, effect: Effect, refused: Refused) -> CallFailed | None:
+async def _failure(view: RunView, effect: Effect, refused: Refused) -> CallFailed | None:
     if not isinstance(effect, Call):
         return None
-    return refused(view, effect) if effect.kind == "run" else refuse(effect)
+    return await refused(view, effect) if effect.kind == "run" else refuse(effect)

@@ -15,9 +15,10 @@ from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
 from compozy.controllers.store import LostRace, Store
 from compozy.engine.effects import Call, CancelCall
-from compozy.engine.events import CallFailed, CallFinished, Event, TimeCredited
+from compozy.engine.events import CallFailed, CallFinished, Event, RunParked, TimeCredited
 from compozy.engine.results import CHILD_CANCELED, CHILD_FAILED, MAX_DEPTH, output_of, too_deep
 from compozy.engine.snapshot import exit_of
+from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.requests.closing import is_open
 from compozy.requests.opening import owner_reference
@@ -34,11 +35,11 @@ class Children:
         self._records = records
         self._plans = plans
 
-    def refused(self, view: RunView, call: Call) -> CallFailed | None:
+    async def refused(self, view: RunView, call: Call) -> CallFailed | None:
         """Why another run cannot be started; None where it can, or has been already."""
         if self.child_of(view, call) is not None:
             return None
-        fault = self._plans.faults_of_call(view.run["metadata"]["namespace"], call.name, call.input)
+        fault = await self._plans.faults_of_call(view.run["metadata"]["namespace"], call.name, call.input)
         if fault is not None:
             return CallFailed(call.node, *fault, call.attempt)
         if sum(1 for _ in ancestors(self._cache, view.run)) + 1 >= MAX_DEPTH:
@@ -69,9 +70,9 @@ class Children:
         name = child_name(view.run, call.generation, call.node, call.attempt)
         return self._cache.get("PlanRun", Key(view.run["metadata"]["namespace"], name))
 
-    async def events(self, view: RunView, now: datetime) -> AsyncIterator[Event]:
-        """What has become of the runs that this one has started."""
-        for path, call in view.state.calls.items():
+    async def events(self, view: RunView, state: RunState, now: datetime) -> AsyncIterator[Event]:
+        """What has become of the runs that this one has started, as far as its state waits for them."""
+        for path, call in state.calls.items():
             child = self.child_of(view, call) if call.kind == "run" else None
             if child is None:
                 continue
@@ -80,7 +81,7 @@ class Children:
             elif is_final(child):
                 yield _result(path, call, child, await self._output_of(child))
             else:
-                for event in self._credit(view, path, child, now):
+                for event in self._of_waiting(view, state, path, child, now):
                     yield event
 
     async def _output_of(self, child: Item) -> Any:
@@ -91,9 +92,19 @@ class Children:
         record = await self._records.read(child["metadata"]["namespace"], status["outputRef"]["name"])
         return record.get("output")
 
-    def _credit(self, view: RunView, path: str, child: Item, now: datetime) -> Iterator[Event]:
+    def _of_waiting(
+        self, view: RunView, state: RunState, path: str, child: Item, now: datetime
+    ) -> Iterator[Event]:
+        """What a run that has not ended means for the time of its node, and of those around that."""
+        if view.plan.has_timed_blocks:
+            waits = self._parked(child, now)[1]
+            if waits != (path in state.parked):
+                yield RunParked(path, waits)
+        yield from self._credit(view, state, path, child, now)
+
+    def _credit(self, view: RunView, state: RunState, path: str, child: Item, now: datetime) -> Iterator[Event]:
         """Time in which the child waits for people does not count against its node."""
-        node, cell = view.plan.node_at(path), view.state.cells.get(path)
+        node, cell = view.plan.node_at(path), state.cells.get(path)
         if node is None or cell is None:
             return
         limits = [limit for limit in (node.policy.timeout, node.policy.deadline) if limit is not None]

@@ -7,6 +7,7 @@ content, so ten thousand runs share one copy. They have no owner: a run outlives
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from typing import Any
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.conditions import condition, merged
-from compozy.controllers.paths import revisions
+from compozy.controllers.paths import path_of, revisions
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.calls import Bundle, bundle_of, called_names, source_of
@@ -26,6 +27,8 @@ from compozy.language.problems import InputsInvalid, PlanInvalid
 
 PLAN_LABEL = "compozy.dev/plan"
 MAX_PROBLEMS = 100
+_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+"""Names that an object can have: nothing else is asked for."""
 MAX_COMPILED = 512
 """How many compiled plans are kept at hand."""
 REVISION_GRACE = timedelta(minutes=10)
@@ -91,7 +94,7 @@ class Plans:
             frozen = await self._begun_with(run, Key(namespace, revision))
             return self.compiled(frozen), frozen.spec, revision
         if inline is not None:
-            frozen = self._with_called(namespace, inline)
+            frozen = await self._with_called_now(namespace, inline)
             compiled = self.compiled(frozen)
             # The run itself is the frozen copy, unless it calls plans that may change.
             kept = await self._freeze(namespace, "inline", frozen, 1) if frozen.plans else None
@@ -100,7 +103,7 @@ class Plans:
         plan = self._cache.get("Plan", Key(namespace, name))
         if plan is None:
             raise PlanMissing(f"there is no Plan {name} in namespace {namespace}; the run waits for it")
-        frozen = self._with_called(namespace, plan["spec"])
+        frozen = await self._with_called_now(namespace, plan["spec"])
         compiled = self.compiled(frozen)
         return compiled, frozen.spec, await self._freeze_plan(plan, frozen)
 
@@ -111,13 +114,38 @@ class Plans:
 
         return Frozen(spec, bundle_of(spec, find))
 
-    def faults_of_call(self, namespace: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, str] | None:
+    async def _with_called_now(self, namespace: str, spec: dict[str, Any]) -> Frozen:
+        """A plan with those that it calls. Each that seems not to be there is looked for once more."""
+        looked_for: set[str] = set()
+        while True:
+            frozen = self._with_called(namespace, spec)
+            called = {name for one in (spec, *frozen.plans.values()) for name in called_names(one)}
+            missing = called - frozen.plans.keys() - looked_for
+            found = [await self._look_for(Key(namespace, name)) for name in sorted(missing)]
+            looked_for |= missing
+            if not any(found):
+                return frozen
+
+    async def _look_for(self, key: Key) -> Item | None:
+        """A Plan, asked for where it is not known: a watch may be a moment behind what was just applied."""
+        known = self._cache.get("Plan", key)
+        if known is not None or not _OBJECT_NAME.fullmatch(key.name):
+            return known
+        reference = {"kind": "Plan", "metadata": {"namespace": key.namespace, "name": key.name}}
+        try:
+            self._cache.put(await self._api.get(path_of(reference)))
+        except ApiError as error:
+            if error.status != 404:
+                raise
+        return self._cache.get("Plan", key)
+
+    async def faults_of_call(self, namespace: str, name: str, inputs: Mapping[str, Any]) -> tuple[str, str] | None:
         """Code and message of why a run of a Plan could not begin with these inputs; None where it can."""
-        plan = self._cache.get("Plan", Key(namespace, name))
+        plan = await self._look_for(Key(namespace, name))
         if plan is None:
             return "plan_unknown", f"there is no Plan {name} in namespace {namespace}"
         try:
-            self.compiled(self._with_called(namespace, plan["spec"])).resolve_inputs(inputs)
+            self.compiled(await self._with_called_now(namespace, plan["spec"])).resolve_inputs(inputs)
         except PlanInvalid as error:
             return "plan_invalid", f"plan `{name}` cannot run: {error}"
         except InputsInvalid as error:

@@ -11,7 +11,6 @@ Whatever is interrupted between two writes is decided again, the same way:
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable
 from datetime import UTC, datetime
@@ -39,14 +38,14 @@ from compozy.controllers.runs import Gatherer, RunView, generation_of, is_final
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
-from compozy.engine.advance import Advance
+from compozy.engine.advance import Advance, settled
 from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import RunCanceled
 from compozy.engine.generations import kept_for_another_attempt
-from compozy.engine.ledger import MAX_INLINE_BYTES, is_large
-from compozy.engine.nodes import Nodes
+from compozy.engine.ledger import Ledger, is_large
 from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
+from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
 from compozy.requests.closing import is_open, state_of, status_in, was_taken
 from compozy.requests.opening import request_object
@@ -127,8 +126,10 @@ class Reconciler:
             # What has happened counts when the run goes on.
             self._gatherer.forget(key_of(run))
             return
-        events = [*gathered.events, *[event async for event in self.children.events(view, now)]]
-        result = advance_with_calls(view, events, now, self.children.refused)
+        begun = settled(view.plan, view.state, now)
+        of_children = [event async for event in self.children.events(view, begun.state, now)]
+        events = [*gathered.events, *of_children]
+        result = await advance_with_calls(view, begun, events, now, self.children.refused)
         try:
             await self._commit(view, result, gathered.to_acknowledge, now)
         except ApiError as error:
@@ -183,12 +184,18 @@ class Reconciler:
             told = ledger.told_of(path, cell, told_beside(view, state, path, self._cache, namespace))
             await self._keep_apart(view.run, told)
             before = ledger.told.get(path) or {}
-            has_news |= cell.is_final or any(told.get(key) != before.get(key) for key in ("until", "attempt"))
+            has_news |= cell.is_final or any(
+                told.get(key) != before.get(key) for key in ("until", "remainingSeconds", "attempt")
+            )
             ledger.put(path, told)
-        while moving := ledger.overflow(view.plan.nodes):
-            name = await self._records.write(view.run, {"nodes": ledger.page(view.plan, moving)})
-            ledger.move(moving, name)
+        await self._page_out(view.run, view.plan, ledger)
         return has_news
+
+    async def _page_out(self, run: Item, plan: CompiledPlan, ledger: Ledger) -> None:
+        """Write what does not fit the status to pages."""
+        while moving := ledger.overflow(plan.nodes):
+            name = await self._records.write(run, {"nodes": ledger.page(plan, moving)})
+            ledger.move(moving, name)
 
     async def _keep_apart(self, run: Item, told: dict[str, Any]) -> None:
         """Replace a large output by where it is kept."""
@@ -235,16 +242,14 @@ class Reconciler:
 
     async def _retry(self, run: Item) -> None:
         """Open a new attempt of a run that has failed."""
-        nodes: Nodes = {}
+        kept: dict[str, Any] = {"nodes": {}}
         if run["status"].get("nodes") or run["status"].get("pages"):
             plan, _, _ = await self._gatherer.plan_of(run)
-            nodes = kept_for_another_attempt(plan, await self._records.nodes_of(run))
-        pages = []
-        if len(json.dumps(nodes)) > MAX_INLINE_BYTES:
-            count = sum(1 + len(told.get("items", {})) for told in nodes.values())
-            pages, nodes = [{"name": await self._records.write(run, {"nodes": nodes}), "cells": count}], {}
-        status = retried_status(run, nodes, datetime.now(UTC))
-        await self._store.write_status(run, {**status, **({"pages": pages} if pages else {})})
+            ledger = Ledger.of(plan, {"nodes": kept_for_another_attempt(plan, await self._records.nodes_of(run))})
+            await self._page_out(run, plan, ledger)
+            kept = {"nodes": ledger.nodes(plan), **({"pages": ledger.pages} if ledger.pages else {})}
+        status = retried_status(run, kept, datetime.now(UTC))
+        await self._store.write_status(run, status)
         attempt = status["generation"]
         self._recorder.tell(run, "RunRetried", f"attempt {attempt}", once=f".{attempt}")
         self.turns.add(key_of(run))

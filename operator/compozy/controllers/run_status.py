@@ -13,7 +13,7 @@ from compozy.engine.snapshot import head_of
 from compozy.engine.state import RunState
 from compozy.engine.times import timestamp
 
-_KEPT = ("nodes", "pages", "stepsExecuted", "startedAt", "revision", "attended")
+_KEPT = ("nodes", "pages", "stepsExecuted", "revisions", "startedAt", "revision", "attended")
 """What of a status stays when a run is ended from outside of its plan."""
 
 
@@ -44,19 +44,7 @@ def told_beside(view: RunView, state: RunState, path: str, cache: Cache, namespa
     if isinstance(fan_out, FanOut):
         counts = {"succeeded": fan_out.succeeded, "failed": fan_out.failed, "canceled": 0}
         told["lanes"] = {"total": len(fan_out.lanes), **counts}
-    elif path in view.ledger.told and "lanes" in view.ledger.told[path]:
-        told["lanes"] = _lanes_of(state, path)
     return told
-
-
-def _lanes_of(state: RunState, path: str) -> dict[str, int]:
-    """How the lanes of a fan-out that is decided have ended; those that never began count as canceled."""
-    output = state.cells[path].output or {}
-    cells = [state.cells.get(f"{path}.{index}") for index in output.get("indexes", ())]
-    statuses = [cell.status for cell in cells if cell is not None]
-    succeeded, failed = statuses.count("Succeeded"), statuses.count("Failed")
-    canceled = len(cells) - succeeded - failed
-    return {"total": len(cells), "succeeded": succeeded, "failed": failed, "canceled": canceled}
 
 
 def ended_status(run: Item, state: RunState) -> dict[str, Any]:
@@ -66,13 +54,13 @@ def ended_status(run: Item, state: RunState) -> dict[str, Any]:
     return _finished(run, status, run_conditions(state, 0, _generation(run), state.completed_at or ""), 0)
 
 
-def retried_status(run: Item, nodes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The status of a run that is tried again: what has succeeded stays, everything else begins anew."""
+def retried_status(run: Item, stays: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The status of a run that is tried again: what of its nodes `stays`, everything else begins anew."""
     old, moment, generation = run["status"], timestamp(now), _generation(run)
     conditions = under_way("Running", f"attempt {old['generation'] + 1}", generation, moment)
     kept = {key: old[key] for key in ("revision", "attended", "stepsExecuted") if key in old}
     attempt = {"phase": "Running", "generation": old["generation"] + 1, "startedAt": moment}
-    status = {**kept, **attempt, "nodes": nodes}
+    status = {**kept, **attempt, **stays}
     return _finished(run, status, conditions, 0)
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from compozy.engine.bodies import Bodies
 from compozy.engine.edges import Edge, edge_of
+from compozy.engine.failing import TIMEOUT
 from compozy.engine.frames import AnyContainer, Arrivals, Container, FanOut, Frame, Gate, SubLoop
 from compozy.engine.lanes import FanOuts
 from compozy.engine.outcomes import Branch, GateOpened, Lanes, LanesOpened, LoopBegun, Opening, PlanCalled
@@ -166,6 +167,16 @@ class Blocks:
                 self.containers.discard(path)
             self._turn.cancel(path, cell, reason)
         self.frames.discard(frame.path)
+
+    def give_up(self, path: str) -> None:
+        """A node's time is up: whatever is under way for it is taken away."""
+        container = self.containers[path]
+        if isinstance(container, FanOut):
+            self.fan_outs.give_up(container, TIMEOUT)
+            return
+        for frame in self.frames_of(container):
+            self.cancel(frame, TIMEOUT)
+        self.containers.discard(path)
 
     def frames_of(self, container: AnyContainer) -> list[Frame]:
         """The frames of a container that are under way."""

@@ -61,9 +61,17 @@ class TimeCredited:
 
 
 @dataclass(frozen=True, slots=True)
+class RunParked:
+    """A run that a node has started waits for people, or does no more."""
+
+    node: str
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RunCanceled:
     """Somebody canceled the run."""
 
 
 NodeEvent = RequestAnswered | RequestUnanswered | RequestCanceled | CallFinished | CallFailed
-Event = NodeEvent | TimeCredited | RunCanceled
+Event = NodeEvent | TimeCredited | RunParked | RunCanceled

@@ -62,7 +62,14 @@ def time_is_up_at(policy: Policy, started_at: str, now: datetime) -> str | None:
 
 def time_was_up(policy: Policy, cell: Cell, now: datetime) -> Failed:
     """How an attempt whose time is up has failed."""
-    started = parse_timestamp(cell.started_at) if cell.started_at is not None else now
-    if policy.deadline is not None and started + timedelta(seconds=policy.deadline) <= now:
+    if policy.deadline is not None and _is_past_deadline(policy.deadline, policy, cell, now):
         return Failed(DEADLINE, f"not done within its deadline of {policy.deadline:g} s")
     return Failed(TIMEOUT, f"attempt {cell.attempt} was not done within its timeout of {policy.timeout or 0:g} s")
+
+
+def _is_past_deadline(deadline: float, policy: Policy, cell: Cell, now: datetime) -> bool:
+    """Whether it is all attempts together whose time is up. The first has as much as its own timeout."""
+    if policy.timeout is None or policy.timeout == deadline:
+        return True
+    started = parse_timestamp(cell.started_at) if cell.started_at is not None else now
+    return cell.attempt > 1 and started + timedelta(seconds=deadline) <= now

@@ -93,6 +93,7 @@ class Container:
     floor: int = 0
     """The first element that may still put a question."""
     failed_lane: int | None = None
+    waiting: int = 0
     failure: tuple[str, str] | None = None
     """Reason and message of the failed element with the lowest index."""
 
@@ -121,6 +122,8 @@ class FanOut:
     """Source indexes of the lanes that are under way."""
     succeeded: int = 0
     failed: int = 0
+    waiting: int = 0
+    """How many questions inside of it wait for people; counted where the plan has timed blocks."""
 
     def lane_path(self, index: int) -> str:
         """The path of one lane."""
@@ -140,6 +143,7 @@ class SubLoop:
     node: str
     spec: SubLoopSpec
     iteration: int = 0
+    waiting: int = 0
 
     def lane_path(self, index: int) -> str:
         """The path of one iteration; without a condition to stop by there is only one."""
@@ -157,6 +161,7 @@ class Gate:
     path: str
     frame: str
     node: str
+    waiting: int = 0
 
     def copied(self) -> Gate:
         """A gate that can go on without changing this one."""

@@ -21,13 +21,26 @@ def kept_for_another_attempt(plan: CompiledPlan, nodes: Mapping[str, Mapping[str
     told = dict(by_path(plan, nodes))
     joined = _joined(plan, told)
     kept = {
-        path: one
+        path
         for path, one in told.items()
         if one["status"] == "Succeeded"
         and not (path not in joined and _is_unmet(plan, path, told))
         and not _is_looked_at_again(plan, path, told)
     }
-    return by_name(plan, ((path, _stored(one)) for path, one in kept.items()))
+    stays = ((path, one) for path, one in told.items() if path in kept or _is_within(path, kept))
+    return by_name(plan, ((path, _stored(one)) for path, one in stays))
+
+
+def _is_within(path: str, kept: set[str]) -> bool:
+    """Whether a cell is part of one that stays: then it is history, whatever it has come to."""
+    outer = path
+    while True:
+        lane, _, index = outer.rpartition(".")
+        outer = lane if index.isdecimal() else outer.rpartition("/")[0]
+        if not outer:
+            return False
+        if outer in kept:
+            return True
 
 
 def _joined(plan: CompiledPlan, told: Told) -> set[str]:

@@ -1,5 +1,6 @@
 """Fan-outs: lanes are begun, ended and counted, and the strategy decides when it is enough."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compozy.engine.frames import FanOut, Frame
@@ -86,12 +87,18 @@ class FanOuts:
         self._take(fan_out, cell)
         self._go_on(fan_out)
 
-    def _settled(self, fan_out: FanOut, settlement: Settlement) -> None:
+    def give_up(self, fan_out: FanOut, reason: str) -> None:
+        """Cancel the lanes that are under way; no other begins. What became of them all is kept on the cell."""
         for index in sorted(fan_out.active):
             lane = self._blocks.frames[fan_out.lane_path(index)]
-            self._blocks.cancel(lane, LOST)
-            self._turn.put(lane.path, Cell("Canceled", None, LOST, None, None, self._turn.now))
+            self._blocks.cancel(lane, reason)
+            self._turn.put(lane.path, Cell("Canceled", None, reason, None, None, self._turn.now))
         self._blocks.containers.discard(fan_out.path)
+        cell = self._turn.cells[fan_out.path]
+        self._turn.put(fan_out.path, replace(cell, lanes=self._count(fan_out)))
+
+    def _settled(self, fan_out: FanOut, settlement: Settlement) -> None:
+        self.give_up(fan_out, LOST)
         indexes = [index for index, _ in fan_out.lanes]
         frame = self._blocks.frames[fan_out.frame]
         node = frame.block.nodes[fan_out.node]

@@ -158,5 +158,5 @@ class Context:
     is_graph: bool = False
     """Whether it is a node of a graph: some failures have other codes there."""
     attempt: int = 1
-    until: str | None = None
-    """When it was to go on by itself, as far as a load knows."""
+    started_at: str | None = None
+    """When it was entered for the first time, RFC 3339; None where that is now."""

@@ -12,6 +12,7 @@ from rpds import HashTrieMap
 
 from compozy.engine.nodes import Nodes, by_name, by_path
 from compozy.engine.state import FINAL_PHASES, Cell, Exit, RunState
+from compozy.engine.strategies import Count
 from compozy.language.compiled import CompiledPlan
 
 MAX_MESSAGE = 4096
@@ -39,12 +40,21 @@ def cell_status(cell: Cell) -> dict[str, Any]:
         "startedAt": cell.started_at,
         "completedAt": cell.completed_at,
         "until": cell.until,
+        "remainingSeconds": cell.left,
         "attempt": cell.attempt if cell.attempt > 1 else None,
     }
     status: dict[str, Any] = {"status": cell.status}
     if cell.output is not None:
         status["output"] = cell.output
+    if cell.lanes is not None:
+        status["lanes"] = _lanes_status(cell.lanes)
     return status | {key: value for key, value in fields.items() if value is not None}
+
+
+def _lanes_status(count: Count) -> dict[str, int]:
+    """How the lanes of a fan-out that is decided have ended; those that never began count as canceled."""
+    canceled = count.total - count.succeeded - count.failed
+    return {"total": count.total, "succeeded": count.succeeded, "failed": count.failed, "canceled": canceled}
 
 
 def to_status(plan: CompiledPlan, state: RunState) -> dict[str, Any]:
@@ -60,6 +70,8 @@ def head_of(state: RunState) -> dict[str, Any]:
         "attended": state.attended,
         "stepsExecuted": state.steps_executed,
     }
+    if state.revisions:
+        status["revisions"] = state.revisions
     if state.started_at is not None:
         status["startedAt"] = state.started_at
     if state.completed_at is not None:
@@ -87,6 +99,7 @@ def from_status(plan: CompiledPlan, begun: RunState, status: Mapping[str, Any]) 
     cells = from_nodes(plan, status.get("nodes") or {})
     return replace(
         begun,
+        revisions=status.get("revisions") or 0,
         phase=status["phase"] if status.get("phase") in FINAL_PHASES else begun.phase,
         cells=HashTrieMap({path: cell for path, cell in cells.items() if cell.is_final}),
         marks=HashTrieMap({path: cell for path, cell in cells.items() if not cell.is_final}),
@@ -123,4 +136,5 @@ def _cell(told: Mapping[str, Any]) -> Cell:
         started_at=told.get("startedAt"),
         attempt=told.get("attempt") or 1,
         until=told.get("until"),
+        left=told.get("remainingSeconds"),
     )

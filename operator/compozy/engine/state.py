@@ -13,6 +13,7 @@ from rpds import HashTrieMap
 
 from compozy.engine.effects import Call, OpenRequest
 from compozy.engine.frames import AnyContainer, Frame
+from compozy.engine.strategies import Count
 
 CellStatus = Literal["Ready", "Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Canceled"]
@@ -41,6 +42,10 @@ class Cell:
     attempt: int = 1
     until: str | None = None
     """When it goes on by itself: the end of a wait, of a pause before an attempt, or of an attempt's time."""
+    left: float | None = None
+    """Of a node that holds others, while people are waited for in it: the seconds that are left of its time."""
+    lanes: Count | None = None
+    """Of a fan-out: how its lanes stand."""
 
     @property
     def is_final(self) -> bool:
@@ -67,6 +72,8 @@ class RunState:
     attended: bool
     """Whether people can be asked."""
     generation: int = 1
+    revisions: int = 0
+    """How many times gates have had everything done again, in this attempt of the run."""
     phase: Phase = "Pending"
     cells: HashTrieMap[str, Cell] = field(default_factory=HashTrieMap)
     """By path."""
@@ -82,6 +89,8 @@ class RunState:
     """The paths that wait for people. In memory only."""
     calls: HashTrieMap[str, Call] = field(default_factory=HashTrieMap)
     """The paths that wait for what they have called. In memory only."""
+    parked: HashTrieMap[str, bool] = field(default_factory=HashTrieMap)
+    """Of these, the paths of runs that wait for people themselves. In memory only."""
     paused: HashTrieMap[str, Call] = field(default_factory=HashTrieMap)
     """The calls that are to be made again after a pause, by path. In memory only."""
     timers: HashTrieMap[str, str] = field(default_factory=HashTrieMap)

@@ -97,4 +97,4 @@ class Gates:
         cells = {node_id: self._turn.cells[frame.path_of(node_id)] for node_id in frame.block.nodes}
         self._blocks.frames.discard(frame.path)
         self._blocks.containers.discard(gate.path)
-        self._turn.take(outer, node, judged(spec, cells, self._turn.state.generation))
+        self._turn.take(outer, node, judged(spec, cells, self._turn.state.revisions))

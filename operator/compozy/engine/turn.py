@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from compozy.engine.blocks import Blocks
+from compozy.engine.clocks import Clocks
 from compozy.engine.conforming import misfit
 from compozy.engine.effects import Call, CancelCall, CancelRequest, Effect, OpenRequest
 from compozy.engine.events import (
@@ -17,6 +18,7 @@ from compozy.engine.events import (
     RequestCanceled,
     RequestUnanswered,
     RunCanceled,
+    RunParked,
     TimeCredited,
 )
 from compozy.engine.failing import absorbed, next_attempt, time_is_up_at, time_was_up
@@ -26,6 +28,7 @@ from compozy.engine.kinds.actions import ACTIONS
 from compozy.engine.kinds.infer import Judgement
 from compozy.engine.kinds.review import enter_reviewed, resume_reviewed
 from compozy.engine.kinds.solver import NOTE
+from compozy.engine.kinds.wait import enter_wait
 from compozy.engine.outcomes import (
     Calling,
     Canceled,
@@ -42,7 +45,7 @@ from compozy.engine.outcomes import (
 )
 from compozy.engine.overlay import Overlay
 from compozy.engine.state import EXIT_FIRED, Cell, Exit, RunState
-from compozy.engine.times import timestamp
+from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.compiled import SOLVER, AgentSpec, CompiledPlan, Node, WaitSpec
 from compozy.language.errors import EmptyDataError, LanguageError
 
@@ -62,6 +65,7 @@ class Turn:
         self.questions: Overlay[OpenRequest] = Overlay(state.questions)
         self.requests: Overlay[bool] = Overlay(state.requests)
         self.calls: Overlay[Call] = Overlay(state.calls)
+        self.parked: Overlay[bool] = Overlay(state.parked)
         self.paused: Overlay[Call] = Overlay(state.paused)
         self.timers: Overlay[str] = Overlay(state.timers)
         self.marks: Overlay[Cell] = Overlay(state.marks)
@@ -72,6 +76,7 @@ class Turn:
         self.state = replace(state, phase="Running", settled=True, started_at=state.started_at or self.now)
         self.queue: deque[tuple[str, str | None]] = deque()
         self.blocks = Blocks(self, state)
+        self.clocks = Clocks(self)
         if not state.settled:
             self._begin()
 
@@ -89,6 +94,7 @@ class Turn:
             questions=self.questions.frozen(),
             requests=self.requests.frozen(),
             calls=self.calls.frozen(),
+            parked=self.parked.frozen(),
             paused=self.paused.frozen(),
             timers=self.timers.frozen(),
             marks=self.marks.frozen(),
@@ -100,16 +106,26 @@ class Turn:
         """Set a cell, and forget what the old one waited for."""
         self.cells[path] = cell
         self.changed.add(path)
-        self.requests.discard(path)
+        self._wait_no_more(path)
         self.calls.discard(path)
-        if cell.until is not None and not cell.is_final:
-            self.timers[path] = cell.until
+        self._set_timer(path, None if cell.is_final else cell.until)
+
+    def _set_timer(self, path: str, until: str | None) -> None:
+        if until is not None:
+            self.timers[path] = until
         else:
             self.timers.discard(path)
 
+    def _wait_no_more(self, path: str) -> None:
+        for table in (self.requests, self.parked):
+            if path in table:
+                table.discard(path)
+                self.clocks.waits(path, -1)
+
     def forget(self, path: str) -> None:
         """A cell is over, and what there is to know stands elsewhere."""
-        for table in (self.cells, self.questions, self.requests, self.calls, self.paused, self.timers):
+        self._wait_no_more(path)
+        for table in (self.cells, self.questions, self.calls, self.paused, self.timers):
             table.discard(path)
         self.changed.add(path)
 
@@ -123,14 +139,25 @@ class Turn:
         cell, place = self.cells.get(event.node), self.blocks.place_of(event.node)
         if cell is None or place is None:
             return
-        if isinstance(event, TimeCredited):
-            call = self.calls.get(event.node)
-            if call is not None:
-                self.put(event.node, replace(cell, until=event.until))
-                self.calls[event.node] = call
+        if isinstance(event, TimeCredited | RunParked):
+            if event.node in self.calls:
+                self._told_of_run(cell, event)
             return
         if _fits(cell, event):
             self._resume(*place, event)
+
+    def _told_of_run(self, cell: Cell, event: TimeCredited | RunParked) -> None:
+        """Take in how it stands with a run that waits for people, and with its time."""
+        path = event.node
+        if isinstance(event, TimeCredited):
+            self.changed.add(path)
+            self.cells[path] = replace(cell, until=event.until)
+            self._set_timer(path, event.until)
+        elif event.waits and path not in self.parked:
+            self.parked[path] = True
+            self.clocks.waits(path, 1)
+        elif not event.waits:
+            self._wait_no_more(path)
 
     def _resume(self, frame: Frame, node: Node, event: NodeEvent) -> None:
         review, context = node.policy.review, self._context(frame, node)
@@ -154,7 +181,10 @@ class Turn:
     def _time_is_up(self, frame: Frame, node: Node, cell: Cell) -> None:
         path = frame.path_of(node.id)
         if isinstance(node.spec, WaitSpec):
-            self.take(frame, node, Succeeded({"until": cell.until}))
+            self.take(frame, node, self._woken(frame, node, cell))
+        elif path in self.blocks.containers:
+            self.blocks.give_up(path)
+            self.take(frame, node, time_was_up(node.policy, cell, self.moment))
         elif cell.status == "Ready":
             call, ends = self.paused[path], time_is_up_at(node.policy, self._started(path), self.moment)
             self.paused.discard(path)
@@ -166,6 +196,13 @@ class Turn:
             self._cancel_call(path, cell)
             self.take(frame, node, time_was_up(node.policy, cell, self.moment))
 
+    def _woken(self, frame: Frame, node: Node, cell: Cell) -> Outcome:
+        """What a wait comes to whose time has come: that of its end, or that which it may take at most."""
+        slept = enter_wait(node.spec, self._context(frame, node))  # type: ignore[arg-type]
+        if isinstance(slept, Sleeping) and cell.until is not None and slept.until > cell.until:
+            return time_was_up(node.policy, cell, self.moment)
+        return Succeeded({"until": cell.until})
+
     def _cancel_call(self, path: str, cell: Cell) -> None:
         call = self.calls.get(path)
         if call is not None and not (call.detach or call.abandon):
@@ -173,6 +210,10 @@ class Turn:
 
     def settle(self) -> None:
         """Enter every node that is ready, until none is left; then let the next question be asked."""
+        self._go_on()
+        self.clocks.settle()
+
+    def _go_on(self) -> None:
         while not self.state.is_final:
             while self.queue and not self.state.is_final:
                 path, node_id = self.queue.popleft()
@@ -221,10 +262,14 @@ class Turn:
             case Calling():
                 self._call(path, node, outcome.effect)
             case Sleeping():
-                self.put(path, Cell("Waiting", started_at=self._started(path), until=outcome.until))
+                started = self._started(path)
+                ends = time_is_up_at(node.policy, started, parse_timestamp(started))
+                until = outcome.until if ends is None else min(ends, outcome.until)
+                self.put(path, Cell("Waiting", started_at=started, until=until))
             case _ if isinstance(outcome, _OPENINGS):
-                self.put(path, Cell("Running"))
+                self.put(path, self.clocks.begun(path, node))
                 self.blocks.open(frame, node, outcome)
+                self.clocks.opened(path)
             case ExitFired():
                 self._exit(frame, node, outcome.exit)
             case Stopped():
@@ -237,8 +282,11 @@ class Turn:
                 self.fail(frame, node, outcome)
 
     def _wait(self, path: str, question: OpenRequest) -> None:
-        self.put(path, Cell("Waiting"))
+        mark = self.marks.get(path) or Cell("Waiting")
+        # Of an action that was approved already, a load knows which attempt it is at.
+        self.put(path, Cell("Waiting", started_at=mark.started_at, attempt=mark.attempt))
         self.requests[path] = True
+        self.clocks.waits(path, 1)
         self.effects.append(question)
 
     def _call(self, path: str, node: Node, call: Call) -> None:
@@ -249,7 +297,11 @@ class Turn:
             self.paused[path] = call
             return
         # What a load knows stands: without a time it is a run that waits for people, whose time has stopped.
-        until = mark.until if mark is not None else time_is_up_at(node.policy, started, self.moment)
+        until = (
+            mark.until
+            if mark is not None and mark.status == "Running"
+            else time_is_up_at(node.policy, started, self.moment)
+        )
         self.put(path, Cell("Running", started_at=started, attempt=call.attempt, until=until))
         self.calls[path] = call
         self.effects.append(call)
@@ -267,10 +319,14 @@ class Turn:
                 self.fail(frame, node, refused)
                 return
         cell = Cell("Succeeded", outcome.output, outcome.reason, None, outcome.route, self.now)
-        known = self.cells.get(frame.path_of(node.id))
-        if known is not None and known.started_at is not None:
-            cell = replace(cell, started_at=known.started_at, attempt=known.attempt)
-        self.end(frame, node, cell)
+        self.end(frame, node, self._like_before(frame.path_of(node.id), cell))
+
+    def _like_before(self, path: str, cell: Cell) -> Cell:
+        """A cell that has ended, with what was known of it before."""
+        known = self.cells.get(path)
+        if known is None:
+            return cell
+        return replace(cell, started_at=known.started_at, attempt=known.attempt, lanes=known.lanes)
 
     def end(self, frame: Frame, node: Node, cell: Cell) -> None:
         """A node has ended."""
@@ -299,14 +355,11 @@ class Turn:
                 return
             foreseen = absorbed(node.policy, outcome, self.now)
             if foreseen is not None:
-                self.end(frame, node, foreseen)
+                self.end(frame, node, self._like_before(path, foreseen))
                 return
         status: Literal["Failed", "Canceled"] = "Failed" if isinstance(outcome, Failed) else "Canceled"
-        known = self.cells.get(path) or Cell("Ready")
-        failed = Cell(
-            status, None, outcome.reason, outcome.message, None, self.now, known.started_at, known.attempt
-        )
-        self.put(path, failed)
+        failed = Cell(status, None, outcome.reason, outcome.message, None, self.now)
+        self.put(path, self._like_before(path, failed))
         if outcome.reason == EmptyDataError.default_code and SOLVER in frame.block.nodes and node.id != SOLVER:
             self._solve_without_the_rest(frame, outcome.message)
             return
@@ -397,7 +450,8 @@ class Turn:
         for path in list(self.cells):
             self.forget(path)
         self._leave()
-        self.state = replace(self.state, generation=self.state.generation + 1)
+        state = self.state
+        self.state = replace(state, generation=state.generation + 1, revisions=state.revisions + 1)
         self._begin()
 
     def finish(self) -> None:
@@ -436,7 +490,7 @@ class Turn:
             node.id,
             frame.plan.dialect.name == "graph",
             known.attempt if known is not None else 1,
-            mark.until if mark is not None else None,
+            known.started_at if known is not None else None,
         )
 
 

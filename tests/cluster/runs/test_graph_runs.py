@@ -2,10 +2,12 @@
 
 import json
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from compozy.engine.times import timestamp
 from support.apiserver import plan as plan_object
 from support.plans import spec
 from support.stage import eventually
@@ -134,13 +136,45 @@ def test_a_run_that_is_started_is_canceled_with_its_parent(stage):
 
 def test_time_in_which_a_started_run_waits_for_people_does_not_count(stage):
     stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
-    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 1s,"))
+    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 5s,"))
     child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
     request = stage.question(child)
     eventually(lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known")
     eventually(lambda: "until" not in stage.status(run)["nodes"]["start"], "its time has stopped")
     assert stage.answer(request, {"yes": False}).ok
     assert stage.finished(run)["output"] == {"got": {"liked": False}}
+
+
+def test_time_that_was_up_while_the_operator_was_away_is_still_the_time_of_people(operator, stage):
+    stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
+    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 5s,"))
+    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
+    request = stage.question(child)
+    until = eventually(
+        lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known"
+    )
+    operator.stop()
+    eventually(lambda: timestamp(datetime.now(UTC)) > until, "its time has passed")
+    operator.start()
+    assert stage.answer(request, {"yes": True}).ok
+    assert stage.finished(run)["output"] == {"got": {"liked": True}}
+
+
+def test_the_time_of_a_fan_out_stands_still_while_people_are_asked(operator, stage):
+    text = LANES.replace("ITEMS", '["a", "b"]').replace("max_parallel: 1000", "timeout: 5s")
+    run = stage.start(text)
+    eventually(lambda: len(stage.requests(run)) == 2, "every lane asks")
+    left = eventually(
+        lambda: stage.status(run).get("nodes", {}).get("each", {}).get("remainingSeconds"), "its time stands still"
+    )
+    operator.stop()
+    operator.start()
+    for request in stage.requests(run):
+        assert stage.answer(request, {"word": "x"}).ok
+    status = stage.finished(run)
+    assert status["phase"] == "Succeeded", status
+    assert 0 < left <= 5
+    assert status["nodes"]["each"]["lanes"] == {"total": 2, "succeeded": 2, "failed": 0, "canceled": 0}
 
 
 def test_another_attempt_keeps_what_has_succeeded_and_asks_the_rest_again(stage):

@@ -184,3 +184,45 @@ def test_a_finished_run_survives_its_status(text, inputs, event):
     assert loaded.cells == done.cells
     assert (loaded.phase, loaded.output) == (done.phase, done.output)
     assert advance(plan, loaded, [RunCanceled()], NOW).state.phase == done.phase
+
+
+GATE = """
+graph:
+  nodes:
+    - { id: g, class: control, kind: gate, max_revisions: 1, criteria: [{ id: boss, type: human, prompt: "Go?" }] }
+"""
+
+
+def test_revisions_are_counted_on_their_own_whichever_attempt_of_the_run_it_is():
+    plan = compile_plan(plans.spec(GATE))
+    # The third generation of a run that has been tried again twice: no gate has revised anything yet.
+    begun = RunState(inputs={}, attended=True, generation=3)
+    state = advance(plan, begun, [RequestAnswered("g/boss", "reject", None)], NOW).state
+    assert (state.phase, state.generation, state.revisions) == ("Running", 4, 1)
+    loaded = from_status(plan, RunState(inputs={}, attended=True, generation=4), to_status(plan, state))
+    state = advance(plan, loaded, [RequestAnswered("g/boss", "reject", None)], NOW).state
+    assert (state.phase, state.reason) == ("Failed", "gate_max_revisions_exhausted")
+
+
+FAILING_LANES = """
+graph:
+  nodes:
+    - id: each
+      class: control
+      kind: fan-out
+      collection: [1, 2, 3]
+      max_fan_out: 3
+      max_parallel: 1
+      strategy: STRATEGY
+    - { id: half, class: action, kind: transform, params: { map: { n: { template: "{{ .item.x }}" } } } }
+  edges: [{ from: each, to: half }]
+"""
+
+
+@pytest.mark.parametrize("strategy", ["wait_all", "fail_fast"])
+def test_a_fan_out_tells_of_its_lanes_though_it_is_over_at_once(strategy):
+    plan, first = begin(FAILING_LANES.replace("STRATEGY", strategy), {})
+    assert first.state.phase == "Failed"
+    failed = 3 if strategy == "wait_all" else 1
+    told = to_status(plan, first.state)["nodes"]["each"]["lanes"]
+    assert told == {"total": 3, "succeeded": 0, "failed": failed, "canceled": 3 - failed}

@@ -162,4 +162,19 @@ def test_what_would_only_fail_again_is_looked_at_again():
         "all": Cell("Succeeded", None, "fan_out_failed"),
     }
     kept = from_nodes(PLAN, kept_for_another_attempt(PLAN, to_nodes(PLAN, states)))
-    assert set(kept) == {"outer", "all"}
+    assert set(kept) == {"outer", "outer.0", "all"}
+
+
+def test_what_is_part_of_something_that_stays_stays_whatever_it_has_come_to():
+    states = {
+        "outer": Cell("Succeeded", {"count": 3, "indexes": [0, 1, 2]}),
+        "outer.0": Cell("Succeeded"),
+        "outer.0/inner": Cell("Skipped"),
+        "outer.1": Cell("Failed", reason="x"),
+        "outer.1/inner": Cell("Failed", reason="x"),
+        "outer.2": Cell("Canceled"),
+        "all": Cell("Succeeded", {"total": 3}),
+        "loop": Cell("Failed", reason="x"),
+    }
+    kept = from_nodes(PLAN, kept_for_another_attempt(PLAN, to_nodes(PLAN, states)))
+    assert set(kept) == states.keys() - {"loop"}

@@ -73,8 +73,8 @@ def resume_judge(spec: JudgeSpec, context: Context, event: NodeEvent) -> Outcome
     return Succeeded({"passed": verdict.holds, "reason": verdict.reason})
 
 
-def judged(spec: GateSpec, cells: Mapping[str, Cell], generation: int) -> Outcome:
-    """What a gate comes to when all its criteria have."""
+def judged(spec: GateSpec, cells: Mapping[str, Cell], revisions: int) -> Outcome:
+    """What a gate comes to when all its criteria have; `revisions` is how many there have been."""
     results = [_result(criterion, cells[criterion.id]) for criterion in spec.criteria]
     passed = [result["passed"] for result in results]
     outcome = "error" if None in passed else "approved" if all(passed) else "rejected"
@@ -83,7 +83,7 @@ def judged(spec: GateSpec, cells: Mapping[str, Cell], generation: int) -> Outcom
     blockers = ", ".join(result["id"] for result in results if not result["passed"])
     told = f"{outcome}: {blockers}" if blockers else outcome
     if route.action in ("revise", "next_generation"):
-        if generation > spec.max_revisions:
+        if revisions >= spec.max_revisions:
             return Failed("gate_max_revisions_exhausted", f"{told} after {spec.max_revisions} revisions")
         return Revised(told)
     if route.action == "halt":

@@ -1,6 +1,6 @@
 """Nodes, and blocks of nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compozy.language.compiled.common import AskSpec, CallSpec
@@ -89,6 +89,14 @@ class Block:
     """The node whose result is that of the block."""
     last_asking: str | None
     """The last node that may put a question."""
+
+
+def each_node(block: Block) -> Iterator[Node]:
+    """Every node of a graph, those in bodies too."""
+    for node in block.nodes.values():
+        yield node
+        if isinstance(node.spec, FanOutSpec | SubLoopSpec | GateSpec):
+            yield from each_node(node.spec.body)
 
 
 def block_of(nodes: Mapping[str, Node]) -> Block:

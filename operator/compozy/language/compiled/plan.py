@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from compozy.language.compiled.addresses import Template, joined, split, templates_of
-from compozy.language.compiled.nodes import Block, Node
+from compozy.language.compiled.graph import FanOutSpec, GateSpec, SubLoopSpec
+from compozy.language.compiled.nodes import Block, Node, each_node
 from compozy.language.compiled.protocols import Dialect, Renderable
 from compozy.language.problems import InputsInvalid
 from compozy.language.schema import field_errors, with_defaults
@@ -46,6 +47,12 @@ class CompiledPlan:
                 return None
             block = getattr(found.spec, "body", None)
         return found
+
+    @cached_property
+    def has_timed_blocks(self) -> bool:
+        """Whether it has nodes with blocks of their own that may only take so long."""
+        timed = (node.spec for node in each_node(self.block) if node.policy.is_timed)
+        return any(isinstance(spec, FanOutSpec | SubLoopSpec | GateSpec) for spec in timed)
 
     @cached_property
     def _templates(self) -> dict[str, Template]:

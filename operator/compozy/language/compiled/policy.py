@@ -57,5 +57,10 @@ class Policy:
     """JSON Schema of the output."""
     review: ReviewSpec | None = None
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether something says how long the node may take."""
+        return self.timeout is not None or self.deadline is not None
+
 
 NO_POLICY = Policy()

@@ -5,6 +5,7 @@ from typing import Any
 
 from compozy.language.compiled import CompiledPlan
 from compozy.language.graph.blocks import compile_body, compile_nodes
+from compozy.language.graph.bounds import check_lanes
 from compozy.language.graph.dialect import GraphDialect
 from compozy.language.graph.fields import Fields
 from compozy.language.graph.inputs import inputs_schema
@@ -33,6 +34,8 @@ def compile_graph(values: Mapping[str, Any], problems: list[Problem], *, max_par
         compile_body=compile_body,
     )
     block, graph = compile_nodes(values["graph"], "graph", setting, problems)
+    if block is not None:
+        check_lanes(block, problems)
     output = None
     if values.get("output") is not None:
         output = Fields("", "output", graph.afterwards(), problems).value(values["output"], "")

@@ -29,7 +29,7 @@ class Generations:
         if self._is_looked_at or state.generation <= _LIKE_THE_FIRST:
             return state
         following = next((last for last in self._last if last >= state.generation), state.generation)
-        return replace(state, generation=following)
+        return replace(state, generation=following, revisions=following - 1)
 
 
 def _bounds(block: Block) -> Iterator[int]:

@@ -68,7 +68,7 @@ class Marks:
         if not spots:
             return None
         if not cell.is_final:
-            return cell.status, cell.attempt, _left(cell, now)
+            return cell.status, cell.attempt, _left(cell, now), cell.left
         own = spots[-1]
         way = _way(own, cell) if self._mentions.leads_on(own, state) else None
         seen = (cell.status, _output(own, cell)) if self._mentions.matters(spots, state) else None
