@@ -25,6 +25,10 @@ from compozy.requests.respond import same_answer
 TRIES = 8
 """How often a write is decided again after somebody else changed the request."""
 
+VERSIONED_TRIES = 4
+"""How many of these are bound to the version that was read. What an answer depends on never changes (the question)
+or is held by the rules of the API server (that it is open): where the request never rests, these decide alone."""
+
 WAIT_SECONDS = 10.0
 """How long to wait for the operator to accept an answer."""
 
@@ -69,7 +73,9 @@ def _write(session: Session, request: Object, answer: Answer) -> Object:
         raise_if_resolved(request)
         check_answer(session, request, response)
         try:
-            return session.client.json_patch(HUMAN_REQUESTS, session.namespace, name, _patch(request, response))
+            return session.client.json_patch(
+                HUMAN_REQUESTS, session.namespace, name, _patch(request, response, attempt)
+            )
         except ApiError as error:
             late = None if error.conflict else of_refused_response(error)
             if error.not_found:
@@ -111,17 +117,17 @@ def raise_if_resolved(request: Object) -> None:
         raise CliError("request_canceled", f"request {name} was canceled{when}")
 
 
-def _patch(request: Object, response: Object) -> list[Object]:
-    """Adds the response to the version of the request that it was decided on.
+def _patch(request: Object, response: Object, attempt: int) -> list[Object]:
+    """Adds the response to the version of the request that it was decided on, at last to the request as it is.
 
     A JSON patch, because a merge patch would drop what is null in the payload. Replacing the resourceVersion
     makes the API server compare it, so that a stale one is a conflict (409) like with any other write.
     """
-    version = request["metadata"]["resourceVersion"]
-    return [
-        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-        {"op": "add", "path": "/response", "value": response},
-    ]
+    metadata = request["metadata"]
+    guard = {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]}
+    if attempt >= VERSIONED_TRIES:
+        guard = {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]}
+    return [guard, {"op": "add", "path": "/response", "value": response}]
 
 
 def _accepted(session: Session, written: Object) -> Object:
