@@ -35,7 +35,12 @@ _OPERATOR_RULES = [
     _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ),
 ]
 
-_LEASE_RULES = [_rule("coordination.k8s.io", ["leases"], [*_READ, "create", "update", "patch"])]
+_HOME_RULES = [
+    _rule("coordination.k8s.io", ["leases"], [*_READ, "create", "update", "patch"]),
+    # The exact parameters of actions that people decide over. It has no right to Secrets anywhere else.
+    _rule("", ["secrets"], ["get", "list", "create", "delete"]),
+]
+"""What the operator may do in its own namespace."""
 
 _KINDS = ["plans", "planruns", "humanrequests", "agents", "catalogentries"]
 
@@ -86,7 +91,7 @@ def operator_rights(operator_user: str = OPERATOR_USER) -> list[dict[str, Any]]:
     return [
         _role("ClusterRole", metadata, _OPERATOR_RULES),
         _binding("ClusterRoleBinding", metadata, "ClusterRole", operator_user),
-        _role("Role", namespaced, _LEASE_RULES),
+        _role("Role", namespaced, _HOME_RULES),
         _binding("RoleBinding", namespaced, "Role", operator_user),
     ]
 

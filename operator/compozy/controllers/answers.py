@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from compozy.controllers.catalog import Catalog
 from compozy.controllers.conditions import condition
 from compozy.controllers.lineage import starters
 from compozy.controllers.metrics import Metrics
+from compozy.controllers.proposals import Proposals
 from compozy.controllers.recorder import Recorder
 from compozy.controllers.runs import RunView
 from compozy.controllers.store import LostRace, Store
@@ -35,8 +36,17 @@ class Gathered:
 class Answers:
     """Turns the requests of a run into events, and writes on requests what becomes of them."""
 
-    def __init__(self, api: ApiClient, store: Store, cache: Cache, recorder: Recorder, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        api: ApiClient,
+        store: Store,
+        cache: Cache,
+        recorder: Recorder,
+        metrics: Metrics,
+        proposals: Proposals,
+    ) -> None:
         self._api = api
+        self._proposals = proposals
         self._store = store
         self._cache = cache
         self._recorder = recorder
@@ -61,7 +71,7 @@ class Answers:
             else:
                 event = event_of(request, view.path_of(request))
                 if event is not None and not (canceled and isinstance(event, RequestCanceled)):
-                    gathered.events.append(event)
+                    gathered.events.append(await self._with_proposal(view, request, event))
         gathered.events.sort(key=_order)
         return gathered
 
@@ -72,10 +82,20 @@ class Answers:
             return
         refused = await self._verdict(view, request)
         if refused is None:
-            gathered.events.append(event_of_response(request, view.path_of(request)))
+            event = event_of_response(request, view.path_of(request))
+            gathered.events.append(await self._with_proposal(view, request, event))
             gathered.to_acknowledge.append(request)
         else:
             await self.hand_back(request, refused.code, refused.details, now)
+
+    async def _with_proposal(self, view: RunView, request: Item, event: Event) -> Event:
+        """An approval with exactly what was approved, where the action has yet to come to its end."""
+        if not isinstance(event, RequestAnswered) or event.decision != "approve" or event.digest is None:
+            return event
+        cell = view.state.cells.get(event.node)
+        if cell is not None and cell.is_final:
+            return event
+        return replace(event, proposal=await self._proposals.read(view.run, request["metadata"]["name"]))
 
     async def _verdict(self, view: RunView, request: Item) -> Refused | None:
         response = request["response"]

@@ -13,6 +13,7 @@ from compozy.controllers.children import Children
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.paths import all_of
 from compozy.controllers.plans import Plans
+from compozy.controllers.proposals import Proposals
 from compozy.controllers.reconciler import Reconciler
 from compozy.controllers.recorder import Recorder
 from compozy.controllers.records import Records
@@ -45,7 +46,8 @@ class App:
         records = Records(api)
         self.gatherer = Gatherer(self.cache, self.plans, records, settings)
         self.recorder = Recorder(api)
-        self.answers = Answers(api, store, self.cache, self.recorder, self.metrics)
+        self.proposals = Proposals(api, self.cache, settings.namespace)
+        self.answers = Answers(api, store, self.cache, self.recorder, self.metrics, self.proposals)
         children = Children(store, self.cache, records, self.plans, user)
         self.reconciler = Reconciler(
             store,
@@ -57,6 +59,7 @@ class App:
             self.metrics,
             settings,
             children,
+            self.proposals,
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)
@@ -88,8 +91,9 @@ class App:
             await asyncio.sleep(SWEEP_SECONDS)
             try:
                 await self.plans.sweep()
+                await self.proposals.sweep()
             except (ApiError, OSError) as error:
-                log.warning("unused revisions were not swept: %s", error)
+                log.warning("unused revisions and proposals were not swept: %s", error)
 
     async def __aexit__(self, *exc_info: object) -> None:
         for task in self._tasks:

@@ -38,6 +38,12 @@ def revisions(namespace: str, name: str = "") -> str:
     return f"{path}/{quote(name)}" if name else path
 
 
+def secrets(namespace: str, name: str = "") -> str:
+    """Secrets of a namespace."""
+    path = f"/api/v1/namespaces/{quote(namespace)}/secrets"
+    return f"{path}/{quote(name)}" if name else path
+
+
 def events(namespace: str) -> str:
     """Events of a namespace."""
     return f"/api/v1/namespaces/{quote(namespace)}/events"

@@ -24,6 +24,7 @@ from compozy.controllers.calls import advance_with_calls
 from compozy.controllers.children import Children
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.plans import PlanMissing, RevisionMissing
+from compozy.controllers.proposals import Proposals, ProposalTooLarge
 from compozy.controllers.recorder import Recorder
 from compozy.controllers.records import Records
 from compozy.controllers.run_status import (
@@ -67,6 +68,7 @@ class Reconciler:
         metrics: Metrics,
         settings: Settings,
         children: Children,
+        proposals: Proposals,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -76,6 +78,7 @@ class Reconciler:
         self._recorder = recorder
         self._metrics = metrics
         self.children = children
+        self._proposals = proposals
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
         self._after = Aftercare(store, cache, answers, recorder, metrics, settings, self.turns)
         self.waiting_for_plan: dict[Key, set[Key]] = {}
@@ -132,6 +135,8 @@ class Reconciler:
         result = await advance_with_calls(view, begun, events, now, self.children.refused)
         try:
             await self._commit(view, result, gathered.to_acknowledge, now)
+        except ProposalTooLarge as error:
+            await self._end(run, "Failed", "proposal_too_large", str(error), now)
         except ApiError as error:
             if not _is_unwritable(error):
                 raise
@@ -150,12 +155,20 @@ class Reconciler:
         elif not (view.run.get("status") or {}).get("startedAt"):
             self._after.show_waiting(view.run)
         await _all(writes)
+        await self._forget_proposals(view, result)
         for item in to_acknowledge:
             self._after.acknowledge(item)
         self._gatherer.remember(view, state)
         if state.timers and not state.is_final:
             left = parse_timestamp(min(state.timers.values())) - datetime.now(UTC)
             self.turns.add_later(key, max(left.total_seconds(), 0.0))
+
+    async def _forget_proposals(self, view: RunView, result: Advance) -> None:
+        """What people have decided over has come to its end: nobody needs the exact parameters any more."""
+        for path in result.changed:
+            cell, node = result.state.cells.get(path), view.plan.node_at(path)
+            if cell is not None and cell.is_final and node is not None and node.policy.review is not None:
+                await self._proposals.forget(view.run, view.request_name(path, view.state.generation))
 
     async def _take_away(self, view: RunView, result: Advance, now: datetime) -> None:
         """Close the questions and end the runs that nobody needs any more."""
@@ -216,6 +229,8 @@ class Reconciler:
         if self._cache.get("HumanRequest", Key(key.namespace, name)) is not None:
             return
         address = view.plan.address_of(effect.node)
+        if effect.proposal is not None:
+            await self._proposals.keep(view.run, name, effect.proposal)
         wanted = request_object(effect, address, view.run, view.revision, view.expire_after, now)
         request, is_new = await self._store.create(wanted)
         if is_new:

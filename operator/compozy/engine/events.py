@@ -13,6 +13,8 @@ class RequestAnswered:
     payload: Any
     digest: str | None = None
     """Of a review: the digest of the parameters that the person was shown."""
+    proposal: Any = None
+    """Of a review: these parameters, where they were kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,11 @@ def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: N
 
 
 def _approved(spec: Action, context: Context, event: RequestAnswered) -> Outcome:
-    """Run exactly what was shown: parameters that are not the same any more are refused."""
-    parameters = parameters_of(spec, context)
+    """Run exactly what was shown: parameters that are not the same any more are refused.
+
+    They are those that were kept when the question opened, or else they are rendered again.
+    """
+    parameters = parameters_of(spec, context) if event.proposal is None else event.proposal
     if isinstance(parameters, Failed):
         return parameters
     if event.digest is not None and event.digest != digest_of(parameters):
