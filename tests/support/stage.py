@@ -15,7 +15,7 @@ from support.apiserver import Api, User, run
 from support.plans import spec
 
 BIN = Path(sys.executable).parent
-SECONDS = 30.0
+SECONDS = 90.0
 
 _numbers = itertools.count(1)
 

@@ -144,19 +144,20 @@ class Answers:
         self._recorder.tell(request, f"Request{state}", message, warning=state == "Expired")
         return closed
 
-    async def hand_back(self, request: Item, code: str, details: Mapping[str, str], now: datetime) -> None:
-        """Refuse an answer: say why, then take it away so that the question is open again."""
+    async def hand_back(self, request: Item, code: str, details: Mapping[str, str], now: datetime) -> Item:
+        """Refuse an answer: say why, then take it away. Returns the question, which is open again."""
         response, uid = request["response"], request["metadata"]["uid"]
         at = request["metadata"]["resourceVersion"]
         rejection: dict[str, Any] = {"code": code, "by": response["responder"], "at": timestamp(now)}
         rejection["fields"] = {str(path)[:512]: str(text)[:4096] for path, text in list(details.items())[:100]}
         status = {**(request.get("status") or {}), "lastRejection": rejection}
         told = await self._store.write_status(request, status)
-        await self._store.merge(told, {"response": None})
+        opened = await self._store.merge(told, {"response": None})
         self.seen_at.pop(uid, None)
         self._metrics.answers_rejected.labels(code).inc()
         message = f"{response['responder']}: {code} {faults_line(details)}"
         self._recorder.tell(request, "AnswerRejected", message, warning=True, once=f".{at}")
+        return opened
 
 
 def _status_of(view: RunView, node: str, item: int | None) -> str | None:

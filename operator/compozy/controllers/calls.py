@@ -21,7 +21,9 @@ async def advance_with_calls(
     effects, changed = [*begun.effects, *result.effects], begun.changed | result.changed
     latest = tuple(effects)
     while not result.state.is_final:
-        failures = [await _failure(view, effect, refused) for effect in latest]
+        # A revision leaves behind what was called before it.
+        current = [effect for effect in latest if effect.generation == result.state.generation]
+        failures = [await _failure(view, effect, refused) for effect in current]
         answers = [failure for failure in failures if failure is not None]
         if not answers:
             break

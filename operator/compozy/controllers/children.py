@@ -2,25 +2,24 @@
 their parents.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
 
 from compozy.api.base import API_VERSION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
+from compozy.controllers.child_times import ChildTimes
 from compozy.controllers.lineage import ancestors
 from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
 from compozy.controllers.store import LostRace, Store
 from compozy.engine.effects import Call, CancelCall
-from compozy.engine.events import CallFailed, CallFinished, Event, RunParked, TimeCredited
+from compozy.engine.events import CallFailed, CallFinished, Event
 from compozy.engine.results import CHILD_CANCELED, CHILD_FAILED, MAX_DEPTH, output_of, too_deep
 from compozy.engine.snapshot import exit_of
 from compozy.engine.state import RunState
-from compozy.engine.times import parse_timestamp, timestamp
-from compozy.requests.closing import is_open
 from compozy.requests.opening import owner_reference
 
 
@@ -34,6 +33,7 @@ class Children:
         self._cache = cache
         self._records = records
         self._plans = plans
+        self._times = ChildTimes(cache)
 
     async def refused(self, view: RunView, call: Call) -> CallFailed | None:
         """Why another run cannot be started; None where it can, or has been already."""
@@ -81,7 +81,7 @@ class Children:
             elif is_final(child):
                 yield _result(path, call, child, await self._output_of(child))
             else:
-                for event in self._of_waiting(view, state, path, child, now):
+                for event in self._times.events(view, state, call, child, now):
                     yield event
 
     async def _output_of(self, child: Item) -> Any:
@@ -91,57 +91,6 @@ class Children:
             return status.get("output")
         record = await self._records.read(child["metadata"]["namespace"], status["outputRef"]["name"])
         return record.get("output")
-
-    def _of_waiting(
-        self, view: RunView, state: RunState, path: str, child: Item, now: datetime
-    ) -> Iterator[Event]:
-        """What a run that has not ended means for the time of its node, and of those around that."""
-        if view.plan.has_timed_blocks:
-            waits = self._parked(child, now)[1]
-            if waits != (path in state.parked):
-                yield RunParked(path, waits)
-        yield from self._credit(view, state, path, child, now)
-
-    def _credit(self, view: RunView, state: RunState, path: str, child: Item, now: datetime) -> Iterator[Event]:
-        """Time in which the child waits for people does not count against its node."""
-        node, cell = view.plan.node_at(path), state.cells.get(path)
-        if node is None or cell is None:
-            return
-        limits = [limit for limit in (node.policy.timeout, node.policy.deadline) if limit is not None]
-        due = cell.until is None or cell.until <= timestamp(now)
-        if not limits or not due:
-            return
-        parked, is_parked = self._parked(child, now)
-        begun = parse_timestamp(child["metadata"]["creationTimestamp"])
-        until = None if is_parked else timestamp(begun + timedelta(seconds=min(limits)) + parked)
-        if until != cell.until and (until is None or until > timestamp(now)):
-            yield TimeCredited(path, until)
-
-    def _parked(self, run: Item, now: datetime) -> tuple[timedelta, bool]:
-        """How long a run has waited for people so far, and whether it does now."""
-        spans, is_parked = [], False
-        for request in self._cache.requests_of(run):
-            begun = parse_timestamp(request["metadata"]["creationTimestamp"])
-            resolved = (request.get("status") or {}).get("resolvedAt")
-            is_parked = is_parked or is_open(request)
-            spans.append((begun, parse_timestamp(resolved) if resolved else now))
-        for child in self._cache.children_of(run):
-            begun = parse_timestamp(child["metadata"]["creationTimestamp"])
-            time, waits = self._parked(child, now)
-            is_parked = is_parked or waits
-            spans.append((begun, begun + time))
-        return _together(spans), is_parked
-
-
-def _together(spans: list[tuple[datetime, datetime]]) -> timedelta:
-    """How long any of the spans lasts; what is in several counts once."""
-    total, end = timedelta(), None
-    for begun, ended in sorted(spans):
-        start = begun if end is None or begun > end else end
-        if ended > start:
-            total += ended - start
-        end = ended if end is None or ended > end else end
-    return total
 
 
 def _child(view: RunView, call: Call, user: str) -> dict[str, Any]:

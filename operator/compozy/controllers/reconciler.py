@@ -145,7 +145,7 @@ class Reconciler:
 
     async def _commit(self, view: RunView, result: Advance, to_acknowledge: list[Item], now: datetime) -> None:
         key, state = key_of(view.run), result.state
-        await self._take_away(view, result, now)
+        unwanted = await self._take_away(view, result, to_acknowledge, now)
         has_news = await self._enter(view, result)
         writes: list[Awaitable[Any]] = [
             self._begin(view, effect, now) for effect in result.effects if _is_wanted(effect, state)
@@ -157,7 +157,8 @@ class Reconciler:
         await _all(writes)
         await self._forget_proposals(view, result)
         for item in to_acknowledge:
-            self._after.acknowledge(item)
+            if item["metadata"]["name"] not in unwanted:
+                self._after.acknowledge(item)
         self._gatherer.remember(view, state)
         if state.timers and not state.is_final:
             left = parse_timestamp(min(state.timers.values())) - datetime.now(UTC)
@@ -170,15 +171,21 @@ class Reconciler:
             if cell is not None and cell.is_final and node is not None and node.policy.review is not None:
                 await self._proposals.forget(view.run, view.request_name(path, view.state.generation))
 
-    async def _take_away(self, view: RunView, result: Advance, now: datetime) -> None:
-        """Close the questions and end the runs that nobody needs any more."""
-        namespace = view.run["metadata"]["namespace"]
+    async def _take_away(self, view: RunView, result: Advance, answered: list[Item], now: datetime) -> set[str]:
+        """Close the questions and end the runs that nobody needs any more; returns the names of these questions.
+
+        `answered` are those whose answers this turn knows: where it wants no answer, another has made it so.
+        """
+        namespace, unwanted = view.run["metadata"]["namespace"], set()
+        known = {item["metadata"]["name"] for item in answered}
         for effect in result.effects:
             if isinstance(effect, CancelRequest):
                 name = view.request_name(effect.node, effect.generation)
-                await self._cancel(self._cache.get("HumanRequest", Key(namespace, name)), now)
+                unwanted.add(name)
+                await self._cancel(self._cache.get("HumanRequest", Key(namespace, name)), name in known, now)
             elif isinstance(effect, CancelCall) and effect.kind == "run":
                 await self.children.cancel(view, effect)
+        return unwanted
 
     async def _enter(self, view: RunView, result: Advance) -> bool:
         """Bring the ledger up to date; what does not fit the status goes to objects of its own first.
@@ -240,11 +247,14 @@ class Reconciler:
             self._gatherer.tell(key, name)
             self.turns.add(key)
 
-    async def _cancel(self, request: Item | None, now: datetime) -> None:
+    async def _cancel(self, request: Item | None, is_known: bool, now: datetime) -> None:
+        """Close a question. An answer that the turn knows is handed back; one that it does not may still count."""
         if request is None or state_of(request) != "Pending":
             return
         if request.get("response"):
-            raise LostRace(request["metadata"]["name"])
+            if not is_known:
+                raise LostRace(request["metadata"]["name"])
+            request = await self._answers.hand_back(request, "request_canceled", {}, now)
         await self._answers.cancel(request, now)
 
     async def _write(self, view: RunView, state: RunState, now: datetime) -> None:

@@ -24,6 +24,8 @@ class Clocks:
 
     def __init__(self, turn: "Turn") -> None:
         self._turn = turn
+        self.since = turn.now
+        """From when on time stands still for what is found to wait now, RFC 3339."""
         self._touched: dict[str, AnyContainer] = {}
         """By path: the timed containers for which what they wait for has changed."""
 
@@ -50,6 +52,11 @@ class Clocks:
                 container.waiting += by
                 self._touched[container.path] = container
 
+    def is_overdue(self, path: str) -> bool:
+        """Whether the time of something around a place seems to be up."""
+        cells = (self._turn.cells.get(container.path) for container in self._around(path))
+        return any(cell is not None and cell.until is not None and cell.until <= self._turn.now for cell in cells)
+
     def _around(self, path: str) -> Iterator[AnyContainer]:
         """The containers that a place is in, from the innermost."""
         blocks = self._turn.blocks
@@ -69,9 +76,10 @@ class Clocks:
             if cell is None or cell.is_final or self._turn.blocks.containers.get(path) is None:
                 continue
             if container.waiting and cell.until is not None:
-                left = (parse_timestamp(cell.until) - self._turn.moment).total_seconds()
+                left = (parse_timestamp(cell.until) - parse_timestamp(self.since)).total_seconds()
                 self._turn.put(path, replace(cell, until=None, left=max(left, 0.0)))
             elif not container.waiting and cell.left is not None:
                 until = timestamp(self._turn.moment + timedelta(seconds=cell.left))
                 self._turn.put(path, replace(cell, until=until, left=None))
         self._touched.clear()
+        self.since = self._turn.now

@@ -19,6 +19,9 @@ def edge_of(source: Node, cell: Cell, target: str) -> Edge:
         return "dead"
     if isinstance(source.spec, BranchSpec) and cell.output is not None and not cell.output["taken"]:
         return "dead"
+    if isinstance(source.spec, RouteSpec) and cell.route is None:
+        # It could not be decided, and that was let pass: no way was chosen, the default included.
+        return "dead"
     if cell.route is not None:
         if cell.route == target:
             return "live"

@@ -67,7 +67,8 @@ class RunParked:
     """A run that a node has started waits for people, or does no more."""
 
     node: str
-    waits: bool
+    since: str | None
+    """Since when, RFC 3339; None where it does no more."""
 
 
 @dataclass(frozen=True, slots=True)

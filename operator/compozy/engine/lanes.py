@@ -125,6 +125,13 @@ class FanOuts:
             "value": self._value(f"{path}.{won[0]}", spec) if raced else None,
         }
 
+    def _begun(self, path: str, cell: Cell) -> list[int]:
+        """The source indexes of the lanes that have begun, of a fan-out that has failed."""
+        if cell.lanes is None:
+            return []
+        suffixes = (found.removeprefix(f"{path}.") for found in self._turn.cells if found.startswith(f"{path}."))
+        return sorted(int(suffix) for suffix in suffixes if suffix.isdecimal())
+
     def _value(self, lane: str, spec: FanOutSpec) -> Any:
         """What the lane that won has found."""
         for node_id in spec.results:
@@ -138,9 +145,13 @@ class FanOuts:
 
         What became of the lanes is there too, for the collect alone.
         """
-        indexes = cell.output["indexes"] if cell.output is not None else []
         path, record, scope = frame.path_of(node.id), frame.plan.dialect.record, frame.scope
-        scope = scope.insert(record_key(node.id), self._record(path, spec, indexes))
+        indexes = cell.output["indexes"] if cell.output is not None else self._begun(path, cell)
+        told = self._record(path, spec, indexes)
+        if cell.output is None and cell.lanes is not None:
+            # Its failure was let pass. That does not make a join of what it has not done.
+            told |= {**coverage(cell.lanes, Settlement(met=False)), "met": False, "won": False}
+        scope = scope.insert(record_key(node.id), told)
         for body_id in spec.body.nodes:
             items: list[dict[str, Any]] = []
             for index in indexes:

@@ -57,6 +57,10 @@ def _lanes_status(count: Count) -> dict[str, int]:
     return {"total": count.total, "succeeded": count.succeeded, "failed": count.failed, "canceled": canceled}
 
 
+def _count_of(told: Mapping[str, int] | None) -> Count | None:
+    return None if told is None else Count(told["total"], told["succeeded"], told["failed"])
+
+
 def to_status(plan: CompiledPlan, state: RunState) -> dict[str, Any]:
     """The whole of `status` that the engine decides."""
     return {**head_of(state), "nodes": to_nodes(plan, state.cells)}
@@ -137,4 +141,5 @@ def _cell(told: Mapping[str, Any]) -> Cell:
         attempt=told.get("attempt") or 1,
         until=told.get("until"),
         left=told.get("remainingSeconds"),
+        lanes=_count_of(told.get("lanes")),
     )

@@ -73,6 +73,7 @@ class Turn:
         self.effects: list[Effect] = []
         self.asking = state.asking
         self.steps_executed = state.steps_executed
+        self._begun_in = state.generation
         self.state = replace(state, phase="Running", settled=True, started_at=state.started_at or self.now)
         self.queue: deque[tuple[str, str | None]] = deque()
         self.blocks = Blocks(self, state)
@@ -136,6 +137,9 @@ class Turn:
         if isinstance(event, RunCanceled):
             self.stop("Canceled", "run_canceled", "the run was canceled")
             return
+        if self.state.generation != self._begun_in:
+            # What has happened before a revision does not belong to what is asked and called after it.
+            return
         cell, place = self.cells.get(event.node), self.blocks.place_of(event.node)
         if cell is None or place is None:
             return
@@ -153,11 +157,14 @@ class Turn:
             self.changed.add(path)
             self.cells[path] = replace(cell, until=event.until)
             self._set_timer(path, event.until)
-        elif event.waits and path not in self.parked:
-            self.parked[path] = True
-            self.clocks.waits(path, 1)
-        elif not event.waits:
+        elif event.since is None:
             self._wait_no_more(path)
+        elif path not in self.parked:
+            self.parked[path] = True
+            if self.clocks.is_overdue(path):
+                # The turn comes late: it was in time that people were asked.
+                self.clocks.since = event.since
+            self.clocks.waits(path, 1)
 
     def _resume(self, frame: Frame, node: Node, event: NodeEvent) -> None:
         review, context = node.policy.review, self._context(frame, node)
@@ -175,6 +182,8 @@ class Turn:
             cell, place = self.cells.get(path), self.blocks.place_of(path)
             if self.state.is_final or cell is None or cell.is_final or place is None or cell.until != until:
                 continue
+            # A turn may come late: what follows would have followed then.
+            self.clocks.since = until
             self._time_is_up(*place, cell)
             self.settle()
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -158,6 +158,35 @@ def test_time_that_was_up_while_the_operator_was_away_is_still_the_time_of_peopl
     operator.start()
     assert stage.answer(request, {"yes": True}).ok
     assert stage.finished(run)["output"] == {"got": {"liked": True}}
+
+
+def test_after_people_have_answered_the_time_of_a_started_run_goes_on(stage):
+    slow = CHILD.replace(
+        "  nodes:\n", "  nodes:\n    - { id: nap, class: control, kind: wait, params: { for: 1h } }\n"
+    )
+    slow = slow.replace("output:", "  edges: [{ from: like, to: nap }]\noutput:")
+    stage.author.create("plans", plan_object("asker", **spec(slow))).object()
+    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 3s,"))
+    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
+    request = stage.question(child)
+    eventually(lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known")
+    eventually(lambda: "until" not in stage.status(run)["nodes"]["start"], "its time has stopped")
+    assert stage.answer(request, {"yes": False}).ok
+    status = stage.finished(run)
+    assert (status["phase"], status["nodes"]["start"]["reason"]) == ("Failed", "attempt_timeout")
+    assert stage.finished(child)["phase"] == "Canceled"
+
+
+def test_a_deadline_is_that_of_all_attempts_of_a_started_run(stage):
+    text = "graph: { nodes: [{ id: nap, class: control, kind: wait, params: { for: 1h } }] }"
+    stage.author.create("plans", plan_object("asker", **spec(text))).object()
+    policy = "kind: run-loop, timeout: 6s, deadline: 8s, retry: { backoff: { base: 1s } },"
+    run = stage.start(PARENT.replace("kind: run-loop,", policy).replace(", inputs: { what: cake }", ""))
+    node = stage.finished(run)["nodes"]["start"]
+    assert (node["reason"], node["attempt"]) == ("deadline_exceeded", 2)
+    second = max(item["metadata"]["creationTimestamp"] for item in children_of(stage, run))
+    # By itself the second attempt would have had until then.
+    assert node["completedAt"] < timestamp(datetime.fromisoformat(second) + timedelta(seconds=6))
 
 
 def test_the_time_of_a_fan_out_stands_still_while_people_are_asked(operator, stage):

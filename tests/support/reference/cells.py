@@ -70,7 +70,8 @@ class Cells(Structure):
             return "live" if cell.route == target else "forbidden"
         if cell.route is not None:
             return "live" if cell.route == target else "dead"
-        if node["kind"] == "branch" and cell.output == {"taken": False}:
+        if node["kind"] == "route" or (node["kind"] == "branch" and cell.output == {"taken": False}):
+            # A route without a way could not be decided, and that was let pass.
             return "dead"
         # What is there for want of a result is skipped where there is one, unless it is the only way on (page).
         others = {node.get("error_route"), node.get("expires_route")}

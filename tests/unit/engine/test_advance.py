@@ -6,7 +6,7 @@ import pytest
 
 from compozy.engine.advance import advance
 from compozy.engine.effects import CancelRequest, OpenRequest
-from compozy.engine.events import RequestAnswered, RequestCanceled, RequestUnanswered, RunCanceled
+from compozy.engine.events import CallFinished, RequestAnswered, RequestCanceled, RequestUnanswered, RunCanceled
 from compozy.engine.snapshot import from_status, to_status
 from compozy.engine.state import RunState
 from compozy.language.compile import compile_plan
@@ -226,3 +226,29 @@ def test_a_fan_out_tells_of_its_lanes_though_it_is_over_at_once(strategy):
     failed = 3 if strategy == "wait_all" else 1
     told = to_status(plan, first.state)["nodes"]["each"]["lanes"]
     assert told == {"total": 3, "succeeded": 0, "failed": failed, "canceled": 3 - failed}
+
+
+REVISED = """
+graph:
+  nodes:
+    - { id: gate, class: control, kind: gate, criteria: [{ id: h, type: human, prompt: "ok?" }] }
+    - { id: publish, class: action, kind: transform, params: { map: { v: { value: 1 } } }, review: {} }
+    - { id: child, class: action, kind: run-loop, params: { loop: other } }
+    - { id: then, class: control, kind: ask, params: { prompt: "?", expect: { n: integer } } }
+"""
+
+
+def test_what_happened_before_a_revision_does_not_count_after_it():
+    """Whatever comes with the answer that sends everything back belongs to the generation that is over."""
+    events = [
+        RequestAnswered("gate/h", "reject", None),
+        RequestAnswered("publish", "approve", None),
+        RequestAnswered("then", "respond", {"n": 1}),
+        CallFinished("child", {"x": 1}, 1),
+    ]
+    _, first = begin(REVISED, {})
+    plan, revised = begin(REVISED, {}, events)
+    assert (first.state.generation, revised.state.generation) == (1, 2)
+    assert statuses(revised.state) == statuses(first.state)
+    again = advance(plan, revised.state, events[1:], NOW).state
+    assert {again.cells[node].status for node in ("publish", "then", "child")} == {"Succeeded"}

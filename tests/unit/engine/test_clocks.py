@@ -114,11 +114,12 @@ graph:
 def test_a_run_that_was_started_and_waits_for_people_stops_the_time_around_it(again):
     run = Run(CALLING).turn(0)
     assert run.cell("sub").until == timestamp(after(10))
-    run.turn(4, RunParked("sub/child", waits=True), RunParked("sub/child", waits=True))
+    waits = RunParked("sub/child", timestamp(after(4)))
+    run.turn(4, waits, waits)
     assert (run.cell("sub").until, run.cell("sub").left) == (None, 6.0)
     if again is Run.reload:
-        again(run).turn(50, RunParked("sub/child", waits=True))
-    run.turn(100, RunParked("sub/child", waits=False))
+        again(run).turn(50, waits)
+    run.turn(100, RunParked("sub/child", None))
     assert run.cell("sub").until == timestamp(after(106))
     again(run).turn(105, CallFinished("sub/child", {"x": 1}, 1))
     assert run.state.phase == "Succeeded"
@@ -162,3 +163,34 @@ def test_however_often_it_is_loaded_a_reviewed_action_is_at_its_attempt(loads):
     run.turn(3, approved).turn(10)
     assert run.cell("act").attempt == 2
     assert [call.attempt for call in run.calls][-1] == 2
+
+
+def test_a_turn_that_comes_late_finds_what_was_left_when_the_question_was_due(again):
+    text = """
+graph:
+  nodes:
+    - id: sub
+      class: control
+      kind: sub-loop
+      timeout: 10s
+      body:
+        nodes:
+          - { id: pause, class: control, kind: wait, params: { for: 5s } }
+          - { id: ok, class: control, kind: ask, params: { prompt: "?", expect: { yes: boolean } } }
+          - { id: more, class: control, kind: wait, params: { for: 1s } }
+        edges: [{ from: pause, to: ok }, { from: ok, to: more }]
+"""
+    run = Run(text).turn(0)
+    again(run).turn(1000)
+    assert (run.cell("sub").until, run.cell("sub").left) == (None, 5.0)
+    again(run).turn(2000, RequestAnswered("sub/ok", "respond", YES))
+    again(run).turn(2001)
+    assert run.state.phase == "Succeeded"
+
+
+def test_a_run_that_asked_in_time_is_told_of_too_late():
+    run = Run(CALLING).turn(0).reload()
+    begun = settled(run.plan, run.state, after(500))
+    run.state = begun.state
+    run.turn(500, RunParked("sub/child", timestamp(after(4))))
+    assert (run.cell("sub").until, run.cell("sub").left) == (None, 6.0)

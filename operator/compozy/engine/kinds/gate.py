@@ -111,5 +111,9 @@ def _passed(criterion: Criterion, output: Mapping[str, Any]) -> bool | None:
         case "stdout_contains":
             return isinstance(text, str) and criterion.contains in text
         case "exit_nonzero":
-            return isinstance(code, int) and code != 0
-    return code == 0 if isinstance(code, int) else None
+            return _is_code(code) and code != 0
+    return code == 0 if _is_code(code) else None
+
+
+def _is_code(code: Any) -> bool:
+    return isinstance(code, int) and not isinstance(code, bool)

@@ -1,7 +1,7 @@
 """Which nodes stand in the lanes of which fan-outs.
 
-Everything that a fan-out leads to is its body, up to its collect. A collect belongs to the innermost fan-out that
-leads to it, so that nested ones match like brackets.
+Everything that a fan-out leads to is its body, up to its collect, but for where its failure leads. A collect belongs
+to the innermost fan-out that leads to it, so that nested ones match like brackets.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,10 @@ def nest(order: Iterable[str], outlines: Mapping[str, Outline], edges: Edges, pr
     after: dict[str, Lanes] = {}
     for node_id in order:
         outline = outlines[node_id]
-        arriving = [after[source] for source in edges.into(node_id)]
+        arriving = [
+            nesting.lanes[source] if leads_around(outlines[source], node_id) else after[source]
+            for source in edges.into(node_id)
+        ]
         deepest = max(arriving, key=len, default=())
         stray = next((lanes for lanes in arriving if deepest[: len(lanes)] != lanes), None)
         if stray is not None:
@@ -48,6 +51,12 @@ def nest(order: Iterable[str], outlines: Mapping[str, Outline], edges: Edges, pr
             after[node_id] = _entered(outline, deepest, problems)
     _check_bodies(outlines, nesting, problems)
     return nesting
+
+
+def leads_around(source: Outline, target: str) -> bool:
+    """Whether an edge from a fan-out does not lead into its lanes: where its own failure leads."""
+    on_error = source.data.get("on_error") if source.kind == "fan-out" else None
+    return isinstance(on_error, Mapping) and on_error.get("route") == target
 
 
 def _entered(outline: Outline, lanes: Lanes, problems: list[Problem]) -> Lanes:
