@@ -1,7 +1,7 @@
 """Which nodes stand in the lanes of which fan-outs.
 
-Everything that a fan-out leads to is its body, up to its collect, but for where its failure leads. A collect belongs
-to the innermost fan-out that leads to it, so that nested ones match like brackets.
+Everything that a fan-out leads to is its body, up to its collect, but for where its failure leads. A collect
+belongs to the innermost fan-out that leads to it, so that nested ones match like brackets.
 """
 
 from collections.abc import Iterable, Mapping
