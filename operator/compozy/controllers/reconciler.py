@@ -48,7 +48,7 @@ from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
-from compozy.requests.closing import is_open, state_of, status_in, was_taken
+from compozy.requests.closing import StatusOf, is_open, state_of, status_in, was_taken
 from compozy.requests.opening import request_object
 
 log = logging.getLogger(__name__)
@@ -81,6 +81,8 @@ class Reconciler:
         self._proposals = proposals
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
         self._after = Aftercare(store, cache, answers, recorder, metrics, settings, self.turns)
+        self._ended: tuple[tuple[str, str], StatusOf] | None = None
+        """Of the run that has ended last: its version, and what has become of its nodes."""
         self.waiting_for_plan: dict[Key, set[Key]] = {}
         """By Plan: the runs that wait for it to be there."""
 
@@ -302,12 +304,20 @@ class Reconciler:
             if is_open(request):
                 await self._answers.cancel(request, now)
             elif state_of(request) == "Pending":
-                if was_taken(request, status_in(await self._records.nodes_of(run))):
+                if was_taken(request, await self._statuses_of(run)):
                     self._after.acknowledge(request)
                 else:
                     await self._answers.hand_back(request, "request_canceled", {}, now)
                     raise LostRace(request["metadata"]["name"])
         self._after.delete_in_time(run, run["status"].get("completedAt"))
+
+    async def _statuses_of(self, run: Item) -> StatusOf:
+        """What has become of the nodes of a run that has ended. All of its questions ask, one by one."""
+        metadata = run["metadata"]
+        version = metadata["uid"], metadata["resourceVersion"]
+        if self._ended is None or self._ended[0] != version:
+            self._ended = version, status_in(await self._records.nodes_of(run))
+        return self._ended[1]
 
     async def close(self) -> None:
         """Stop working."""
