@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compozy.api.identity import OPERATOR_USER
+from compozy.api.identity import OPERATOR_NAMESPACE, OPERATOR_USER
 from compozy.api.manifests import all_manifests, manifest_files
 from compozy.api.policies import all_policies
 
@@ -47,6 +47,17 @@ def test_a_policy_that_cannot_be_evaluated_refuses(policy: dict[str, Any]) -> No
     assert policy["spec"]["failurePolicy"] == "Fail"
     binding = named(all_policies(), "ValidatingAdmissionPolicyBinding", policy["metadata"]["name"])
     assert binding["spec"]["validationActions"] == ["Deny"]
+
+
+def test_names_of_secrets_are_looked_up_without_a_right_to_secrets() -> None:
+    """Only in the operator's own namespace, where it keeps what it has to run itself."""
+    allowed = [
+        (one["kind"], one["metadata"].get("namespace"))
+        for one in all_manifests()
+        for rule in one.get("rules", ())
+        if {"secrets", "*"} & set(rule["resources"]) and {"", "*"} & set(rule["apiGroups"])
+    ]
+    assert allowed == [("Role", OPERATOR_NAMESPACE)]
 
 
 @pytest.mark.parametrize(
@@ -95,4 +106,4 @@ def test_a_name_that_could_be_more_than_a_name_is_refused(user: str) -> None:
 def test_no_role_has_more_than_it_names(role: dict[str, Any]) -> None:
     for rule in role["rules"]:
         named_things = {*rule["apiGroups"], *rule["resources"], *rule["verbs"]}
-        assert not named_things & {"*", "secrets", "escalate", "bind", "impersonate", "deletecollection"}
+        assert not named_things & {"*", "escalate", "bind", "impersonate", "deletecollection"}
