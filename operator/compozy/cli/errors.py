@@ -88,6 +88,18 @@ class CliError(Exception):
             **self.extra,
         }
 
+    def redacted(self) -> "CliError":
+        """The same error without secrets: what it quotes may end up in the log of a pipeline."""
+        from compozy.redaction.redactor import redact_text
+
+        return CliError(
+            self.code,
+            redact_text(self.message),
+            {redact_text(path): redact_text(text) for path, text in self.details.items()},
+            extra={key: redact_text(told) if isinstance(told, str) else told for key, told in self.extra.items()},
+            lines=[redact_text(line) for line in self.lines],
+        )
+
     def as_line(self) -> str:
         """The error for people, on one line; `lines` come before it."""
         told = [f"{path}: {text}" for path, text in self.details.items() if text not in self.message]

@@ -70,7 +70,7 @@ class Interview:
             except CliError as error:
                 if error.code not in _BEARABLE:
                     raise
-                self._session.note(clean(f"  {error.as_line()}"))
+                self._session.note(clean(f"  {error.redacted().as_line()}"))
                 if error.code in _MENDABLE:
                     question = get_question(self._session, self._current)
                     continue

@@ -16,7 +16,8 @@ from compozy.engine.snapshot import to_status
 from compozy.engine.state import RunState
 from compozy.hosts.local import Ask, Host
 from compozy.language.compile import compile_plan
-from compozy.requests.opening import proposal_fields, shown_path
+from compozy.redaction.redactor import redact_text
+from compozy.requests.opening import shown_fields, shown_path
 from compozy.requests.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -38,12 +39,10 @@ def _ask(question: OpenRequest) -> Outcome:
         "node": question.node,
         "path": shown_path(question),
         "kind": question.kind,
-        "prompt": question.prompt,
-        "context": question.context,
         "expect": question.expect,
         # At a terminal a blank line declines and the end of input is unavailable; neither is offered as a word.
         "decisions": [word for word in question.decisions if word not in ("decline", "unavailable")],
-        **proposal_fields(question),
+        **shown_fields(question),
     }
     return ask_here({"spec": spec}, sys.stdin)
 
@@ -62,5 +61,5 @@ def _sleep_until(moment: datetime) -> None:
 def _as_run(plan: "CompiledPlan", state: RunState) -> dict[str, Any]:
     """The state in the shape of a PlanRun, so that one printer serves both."""
     status = to_status(plan, state)
-    status["conditions"] = [{"type": "Succeeded", "message": state.message or ""}]
+    status["conditions"] = [{"type": "Succeeded", "message": redact_text(state.message or "")}]
     return {"metadata": {"name": "local"}, "status": status}

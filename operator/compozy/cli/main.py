@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         failure = _as_cli_error(error)
         if failure is None:
             raise
-        _show(failure, invocation)
+        _show(failure.redacted(), invocation)
         return failure.exit_code
     return result if isinstance(result, int) else 0
 

@@ -149,7 +149,7 @@ class Answers:
         response, uid = request["response"], request["metadata"]["uid"]
         at = request["metadata"]["resourceVersion"]
         rejection: dict[str, Any] = {"code": code, "by": response["responder"], "at": timestamp(now)}
-        rejection["fields"] = {str(path)[:512]: str(text)[:4096] for path, text in list(details.items())[:100]}
+        rejection["fields"] = dict(list(details.items())[:100])
         status = {**(request.get("status") or {}), "lastRejection": rejection}
         told = await self._store.write_status(request, status)
         opened = await self._store.merge(told, {"response": None})

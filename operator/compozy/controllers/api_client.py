@@ -15,6 +15,8 @@ from kubernetes.aio.client import Configuration
 from kubernetes.aio.client.rest import RESTClientObject
 from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 
+from compozy.controllers.secrecy import Secrecy
+
 TIMEOUT_SECONDS = 30.0
 CONNECTIONS = 32
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
@@ -47,8 +49,11 @@ async def load_configuration() -> Configuration:
 class ApiClient:
     """Requests to the API server. Use as an async context manager."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, secrecy: Secrecy) -> None:
+        """`secrecy` learns each credential that is used."""
         self._configuration = configuration
+        self._secrecy = secrecy
+        self._key = ""
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> "ApiClient":
@@ -137,6 +142,9 @@ class ApiClient:
         key = await self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
         if key:
             headers["Authorization"] = key
+            if key != self._key:
+                self._key = key
+                self._secrecy.learn([key])
         data = None
         if body is not None:
             headers["Content-Type"] = content_type

@@ -18,6 +18,7 @@ from compozy.controllers.reconciler import Reconciler
 from compozy.controllers.recorder import Recorder
 from compozy.controllers.records import Records
 from compozy.controllers.runs import Gatherer
+from compozy.controllers.secrecy import Secrecy
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Store
 from compozy.controllers.watchdog import Watchdog
@@ -35,17 +36,17 @@ log = logging.getLogger(__name__)
 class App:
     """Everything that an operator process holds. Use as an async context manager."""
 
-    def __init__(self, api: ApiClient, settings: Settings, user: str) -> None:
+    def __init__(self, api: ApiClient, settings: Settings, user: str, secrecy: Secrecy) -> None:
         """`user` is the operator as the API server knows it."""
         self.settings = settings
         self.cache = Cache()
         self.metrics = Metrics(lambda: sum(map(is_open, self.cache.all("HumanRequest"))))
         self.watchdog = Watchdog()
-        store = Store(api, self.cache, self.watchdog)
+        store = Store(api, self.cache, self.watchdog, secrecy)
         self.plans = Plans(api, store, self.cache)
         records = Records(api)
         self.gatherer = Gatherer(self.cache, self.plans, records, settings)
-        self.recorder = Recorder(api)
+        self.recorder = Recorder(api, secrecy)
         self.proposals = Proposals(api, self.cache, settings.namespace)
         self.answers = Answers(api, store, self.cache, self.recorder, self.metrics, self.proposals)
         children = Children(store, self.cache, records, self.plans, user)
@@ -60,6 +61,7 @@ class App:
             settings,
             children,
             self.proposals,
+            secrecy,
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)

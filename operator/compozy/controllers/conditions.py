@@ -5,8 +5,6 @@ from typing import Any
 
 from compozy.engine.state import RunState
 
-MAX_MESSAGE = 8192
-
 
 def condition(
     kind: str, status: bool | None, reason: str, message: str, generation: int, now: str
@@ -18,7 +16,7 @@ def condition(
         "observedGeneration": generation,
         "lastTransitionTime": now,
         "reason": reason,
-        "message": message[:MAX_MESSAGE],
+        "message": message,
     }
 
 

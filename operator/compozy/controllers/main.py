@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import sys
 
 import kopf
@@ -11,6 +12,7 @@ from compozy.controllers.api_client import ApiClient, ApiError, load_configurati
 from compozy.controllers.app import App
 from compozy.controllers.handlers import register
 from compozy.controllers.kopf_storage import NoDiffBase
+from compozy.controllers.secrecy import LogFilter, Secrecy, secrets_of
 from compozy.controllers.settings import Settings, SettingsInvalid, from_environment
 
 log = logging.getLogger(__name__)
@@ -18,19 +20,35 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the operator until it is told to stop. Settings come from the environment."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("kopf").setLevel(logging.WARNING)
+    secrecy = Secrecy(secrets_of(os.environ))
+    log_safely(secrecy)
     try:
-        asyncio.run(serve(from_environment()))
+        asyncio.run(serve(from_environment(), secrecy))
     except SettingsInvalid as error:
-        sys.exit(f"compozy-operator: {error}")
+        sys.exit(secrecy.text(f"compozy-operator: {error}"))
     except ApiError as error:
-        sys.exit(f"compozy-operator: the API server refused: {error}. Are the CRDs and the RBAC rules installed?")
+        refused = f"the API server refused: {error}. Are the CRDs and the RBAC rules installed?"
+        sys.exit(secrecy.text(f"compozy-operator: {refused}"))
+    except Exception:
+        log.exception("the operator has stopped")
+        sys.exit(1)
 
 
-async def serve(settings: Settings) -> None:
+def log_safely(secrecy: Secrecy) -> None:
+    """Log to stderr, whoever logs, with secrets taken out."""
+    handler = logging.StreamHandler()
+    handler.addFilter(LogFilter(secrecy))
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form, handlers=[handler])
+    logging.getLogger("kopf").setLevel(logging.WARNING)
+
+
+async def serve(settings: Settings, secrecy: Secrecy) -> None:
     """Run the operator until SIGTERM or SIGINT, which kopf listens for."""
-    async with ApiClient(await load_configuration()) as api, App(api, settings, await api.whoami()) as app:
+    async with (
+        ApiClient(await load_configuration(), secrecy) as api,
+        App(api, settings, await api.whoami(), secrecy) as app,
+    ):
         registry = kopf.OperatorRegistry()
         register(registry, app)
         log.info("watching; people can be asked: %s", settings.attendance == "Attended")

@@ -260,7 +260,7 @@ class Plans:
             ready = condition("Ready", True, "Valid", f"{nodes} steps or nodes", generation, now)
         except PlanInvalid as error:
             status["problems"] = [
-                {"path": problem.path[:1024], "code": problem.code, "message": problem.message[:4096]}
+                {"path": problem.path[:1024], "code": problem.code, "message": problem.message}
                 for problem in error.problems[:MAX_PROBLEMS]
             ]
             ready = condition("Ready", False, "Invalid", str(error), generation, now)

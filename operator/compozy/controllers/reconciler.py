@@ -36,6 +36,7 @@ from compozy.controllers.run_status import (
     waiting_for_plan,
 )
 from compozy.controllers.runs import Gatherer, RunView, generation_of, is_final
+from compozy.controllers.secrecy import Secrecy
 from compozy.controllers.settings import Settings
 from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
@@ -69,6 +70,7 @@ class Reconciler:
         settings: Settings,
         children: Children,
         proposals: Proposals,
+        secrecy: Secrecy,
     ) -> None:
         self._store = store
         self._cache = cache
@@ -77,6 +79,7 @@ class Reconciler:
         self._records = records
         self._recorder = recorder
         self._metrics = metrics
+        self._secrecy = secrecy
         self.children = children
         self._proposals = proposals
         self.turns: WorkQueue[Key] = WorkQueue("run", self.reconcile, settings.concurrency)
@@ -203,7 +206,8 @@ class Reconciler:
             if cell is None:
                 ledger.discard(path)
                 continue
-            told = ledger.told_of(path, cell, told_beside(view, state, path, self._cache, namespace))
+            more = told_beside(view, state, path, self._cache, namespace)
+            told = self._secrecy.cell(ledger.told_of(path, cell, more))
             await self._keep_apart(view.run, told)
             before = ledger.told.get(path) or {}
             has_news |= cell.is_final or any(
@@ -240,7 +244,8 @@ class Reconciler:
         address = view.plan.address_of(effect.node)
         if effect.proposal is not None:
             await self._proposals.keep(view.run, name, effect.proposal)
-        wanted = request_object(effect, address, view.run, view.revision, view.expire_after, now)
+        redactor = self._secrecy.redactor
+        wanted = request_object(effect, address, view.run, view.revision, view.expire_after, now, redactor)
         request, is_new = await self._store.create(wanted)
         if is_new:
             self._metrics.requests_opened.inc()

@@ -12,6 +12,7 @@ from typing import Any
 
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.paths import events
+from compozy.controllers.secrecy import Secrecy
 from compozy.controllers.work_queue import WorkQueue
 from compozy.engine.times import timestamp
 
@@ -21,6 +22,8 @@ TURN_SECONDS = 0.1
 """How long Events are told before it is asked again whether something urgent is being done."""
 LONGEST_WAIT_SECONDS = 20.0
 """Under steady load Events are told all the same, after this long."""
+MAX_MESSAGE = 1024
+"""Longest message that an Event takes, in characters."""
 MAX_QUEUED = 10_000
 """Events that wait to be told; above that the newest are dropped and counted in the log."""
 
@@ -30,8 +33,9 @@ log = logging.getLogger(__name__)
 class Recorder:
     """Tells Events, one at a time, while nothing more urgent is being done."""
 
-    def __init__(self, api: ApiClient) -> None:
+    def __init__(self, api: ApiClient, secrecy: Secrecy) -> None:
         self._api = api
+        self._secrecy = secrecy
         self._queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MAX_QUEUED)
         self._dropped = 0
 
@@ -61,7 +65,7 @@ class Recorder:
                 "uid": metadata["uid"],
             },
             "reason": reason,
-            "message": message[:1024],
+            "message": self._secrecy.text(message)[:MAX_MESSAGE],
             "type": "Warning" if warning else "Normal",
             "firstTimestamp": now[:19] + "Z",
             "lastTimestamp": now[:19] + "Z",

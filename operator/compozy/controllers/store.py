@@ -10,6 +10,7 @@ from typing import Any
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Cache, Item
 from compozy.controllers.paths import list_of, path_of
+from compozy.controllers.secrecy import Secrecy
 from compozy.controllers.watchdog import Watchdog
 
 
@@ -24,8 +25,9 @@ class Gone(Exception):
 class Store:
     """The objects of the cluster, as the operator writes them. Answers of the API server refresh the cache."""
 
-    def __init__(self, api: ApiClient, cache: Cache, watchdog: Watchdog) -> None:
+    def __init__(self, api: ApiClient, cache: Cache, watchdog: Watchdog, secrecy: Secrecy) -> None:
         self._api = api
+        self._secrecy = secrecy
         self._cache = cache
         self._watchdog = watchdog
 
@@ -55,12 +57,14 @@ class Store:
         return made, True
 
     async def write_status(self, item: Mapping[str, Any], status: Mapping[str, Any]) -> Item:
-        """Replace the status. Raises LostRace or Gone."""
-        return await self._guarded(item, self._api.replace(path_of(item, "status"), {**item, "status": status}))
+        """Replace the status, its messages made safe. Raises LostRace or Gone."""
+        body = {**item, "status": self._secrecy.status(status)}
+        return await self._guarded(item, self._api.replace(path_of(item, "status"), body))
 
     async def merge_status(self, item: Mapping[str, Any], status: Mapping[str, Any]) -> Item:
-        """Merge into the status. Raises LostRace or Gone."""
-        body = {"metadata": {"resourceVersion": item["metadata"]["resourceVersion"]}, "status": status}
+        """Merge into the status, messages made safe. Raises LostRace or Gone."""
+        version = item["metadata"]["resourceVersion"]
+        body = {"metadata": {"resourceVersion": version}, "status": self._secrecy.status(status)}
         return await self._guarded(item, self._api.merge(path_of(item, "status"), body))
 
     async def merge(self, item: Mapping[str, Any], fields: Mapping[str, Any]) -> Item:

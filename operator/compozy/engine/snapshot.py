@@ -14,6 +14,7 @@ from compozy.engine.nodes import Nodes, by_name, by_path
 from compozy.engine.state import FINAL_PHASES, Cell, Exit, RunState
 from compozy.engine.strategies import Count
 from compozy.language.compiled import CompiledPlan
+from compozy.redaction.redactor import redact_text
 
 MAX_MESSAGE = 4096
 """Longest message in a status, in characters: the whole of it is in what it speaks of."""
@@ -35,7 +36,7 @@ def cell_status(cell: Cell) -> dict[str, Any]:
     """What a status tells of one cell."""
     fields = {
         "reason": cell.reason,
-        "message": bounded(cell.message),
+        "message": bounded(cell.message if cell.message is None else redact_text(cell.message)),
         "route": cell.route,
         "startedAt": cell.started_at,
         "completedAt": cell.completed_at,

@@ -8,8 +8,9 @@ from compozy.api.base import API_VERSION
 from compozy.engine.effects import OpenRequest
 from compozy.engine.proposals import digest_of
 from compozy.engine.times import timestamp
+from compozy.redaction.redactor import PLAIN, Redactor
+from compozy.requests.bounds import MAX_STORED_BYTES, bounded_prompt, preview, storable
 from compozy.requests.naming import request_name
-from compozy.requests.redact import bounded_prompt, preview, redact_json
 
 Address = tuple[str, int | None]
 """Node and item, as people name a place in a run."""
@@ -22,6 +23,7 @@ def request_object(
     revision: str | None,
     expire_after: float | None,
     now: datetime,
+    redactor: Redactor = PLAIN,
 ) -> dict[str, Any]:
     """The HumanRequest to create.
 
@@ -32,6 +34,7 @@ def request_object(
         revision: the frozen revision of the plan that asks.
         expire_after: seconds it stays open where the author says nothing; None for ever.
         now: the moment of opening; the deadline counts from it.
+        redactor: takes out of it what must not be stored.
     """
     metadata = run["metadata"]
     seconds = effect.expires_after if effect.expires_after is not None else expire_after
@@ -40,7 +43,7 @@ def request_object(
         "generation": effect.generation,
         "node": address[0],
         "kind": effect.kind,
-        "prompt": bounded_prompt(effect.prompt),
+        **shown_fields(effect, redactor),
         "decisions": list(effect.decisions),
         "responders": dict(effect.responders),
     }
@@ -49,12 +52,8 @@ def request_object(
         spec["item"] = item
     if effect.kind == "Ask":
         spec["expect"] = dict(effect.expect)
-    if effect.kind == "Review":
-        spec |= proposal_fields(effect)
     if effect.plans:
         spec["path"] = shown_path(effect)
-    if effect.context:
-        spec["context"] = preview(redact_json(dict(effect.context)))
     if seconds is not None:
         spec["expiresAt"] = timestamp(now + timedelta(seconds=seconds))
     if revision is not None:
@@ -71,15 +70,28 @@ def request_object(
     }
 
 
-def proposal_fields(effect: OpenRequest) -> dict[str, Any]:
-    """What a person may know of the parameters: a preview, and what the exact ones are held to."""
-    given = {
-        "proposedPreview": preview(redact_json(effect.proposal)),
-        "proposalDigest": digest_of(effect.proposal) if effect.proposal is not None else None,
-        "editSchema": effect.edit_schema,
-        "respondSchema": effect.respond_schema,
-    }
-    return {key: value for key, value in given.items() if value is not None}
+def shown_fields(effect: OpenRequest, redactor: Redactor = PLAIN) -> dict[str, Any]:
+    """What people are shown, on every host: prompt and context, and of a review what it is about.
+
+    The context is the whole one, redacted: lists show a preview of it. Of a proposal only a preview leaves the
+    run; its digest is what an approval is held to.
+    """
+    shown: dict[str, Any] = {"prompt": bounded_prompt(redactor.text(effect.prompt))}
+    if effect.context:
+        shown["context"] = preview(_safe(dict(effect.context), redactor), MAX_STORED_BYTES)
+    if effect.kind == "Review":
+        given = {
+            "proposedPreview": preview(_safe(effect.proposal, redactor)),
+            "proposalDigest": digest_of(effect.proposal) if effect.proposal is not None else None,
+            "editSchema": effect.edit_schema,
+            "respondSchema": effect.respond_schema,
+        }
+        shown |= {key: value for key, value in given.items() if value is not None}
+    return shown
+
+
+def _safe(value: Any, redactor: Redactor) -> Any:
+    return storable(redactor.json(value))
 
 
 def shown_path(effect: OpenRequest) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import canonical_json
+from compozy.redaction.redactor import redact_text
 from compozy.requests.entities import references
-from compozy.requests.redact import redact_text
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
 __all__ = [

@@ -9,6 +9,7 @@ from compozy.engine.kinds.questions import put_question
 from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeeded
 from compozy.language.compiled import AskSpec
 from compozy.language.errors import LanguageError
+from compozy.redaction.redactor import redact_text
 
 PROMPT_IN_MESSAGES = 80
 """How many characters of the prompt a failure message repeats."""
@@ -80,5 +81,6 @@ def _unrenderable(spec: AskSpec, error: LanguageError) -> Failed:
 
 
 def _short_prompt(spec: AskSpec, context: Context) -> str:
-    prompt = " ".join(spec.prompt.render_text(context.scope).split())
+    # Redacted before it is cut: half a secret no longer looks like one.
+    prompt = redact_text(" ".join(spec.prompt.render_text(context.scope).split()))
     return prompt if len(prompt) <= PROMPT_IN_MESSAGES else prompt[: PROMPT_IN_MESSAGES - 1] + "…"
