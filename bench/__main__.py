@@ -17,6 +17,7 @@ from bench.graphs import graph_figures
 from bench.language import language_figures
 from bench.life import SINGLE_ANSWERS
 from bench.prototype import prototype_in
+from bench.redaction import redaction_figures
 from bench.report import table, verdict, write
 from bench.session import Results, Settings, measure
 from bench.sides import OURS
@@ -72,7 +73,7 @@ def _options() -> tuple[Settings, Path]:
 
 def _report(settings: Settings, results: Results) -> None:
     found = figures(results.lives, OURS.name, PROTOTYPE) + startup_figures(results.startup)
-    found += language_figures() + graph_figures()
+    found += language_figures() + graph_figures() + redaction_figures()
     repeated = len(results.lives[OURS.name])
     used = {
         "runs": settings.runs,

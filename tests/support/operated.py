@@ -15,6 +15,8 @@ from support.apiserver import Api, install
 from support.stage import Stage, eventually
 
 _numbers = itertools.count(1)
+OWN_SECRET = "own-plain-looking-value"
+"""What the operator of the suite has in its environment under the name of a secret."""
 AGENTS = ("rita", "release-reviewer")
 
 
@@ -48,7 +50,7 @@ def operator_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def shared_operator(operated: Api, operator_log: Path) -> Iterator[OperatorProcess]:
     """The one operator of the suite; a test that kills it may have left it so."""
-    with operator_of(operated.cluster, operator_log) as process:
+    with operator_of(operated.cluster, operator_log, TESTS_PASSWORD=OWN_SECRET) as process:
         yield process
 
 

@@ -67,7 +67,7 @@ def _value_span(text: str, position: int) -> Span:
         return start, start
     if value.lastgroup == "bare":
         # Of an object or a list only the bracket: what is inside has names of its own.
-        bare = text[start:end].strip("{}[]()") and text[start:end].rstrip(",;.)]}>")
+        bare = text[start:end].strip("{}[](),;") and text[start:end].rstrip(",;.)]}>")
         end = start + len(bare)
     return start, end
 

@@ -163,3 +163,19 @@ def test_an_error_for_programs() -> None:
         "origin": "response",
         "field": "a.b",
     }
+
+
+def test_an_error_tells_no_secret_and_stays_readable() -> None:
+    token = "ghp_" + "abcdefghijklmnopqrstuvwxyz"
+    error = CliError(
+        "request_validation_failed",
+        f"not {token}",
+        {"password": "is required", token: "is not a known field", "who": f"there is no agent '{token}' here"},
+        extra={"field": token, "schema": {"properties": {"password": {"type": "string"}}}},
+        lines=["password: is required", 'schema: {"password": {"type": "string"}}', f"password={token}"],
+    ).redacted()
+    assert token not in str(error.as_json()) + error.as_line() + str(error.lines)
+    assert error.details["password"] == "is required"
+    assert error.extra["schema"] == {"properties": {"password": {"type": "string"}}}
+    assert error.lines[:2] == ("password: is required", 'schema: {"password": {"type": "string"}}')
+    assert error.exit_code == 78

@@ -7,6 +7,7 @@ import pytest
 from compozy.controllers.api_client import ApiError
 from compozy.controllers.cache import Cache, Key
 from compozy.controllers.plans import Plans
+from compozy.controllers.secrecy import Secrecy
 from compozy.controllers.store import Store
 from compozy.controllers.watchdog import Watchdog
 from support import plans as texts
@@ -46,7 +47,7 @@ def plan_object(name, text):
 
 def plans_of(server):
     cache = Cache()
-    return Plans(server, Store(server, cache, Watchdog()), cache), cache
+    return Plans(server, Store(server, cache, Watchdog(), Secrecy()), cache), cache
 
 
 def test_a_plan_that_the_watch_has_not_told_of_can_be_run_by_another():
