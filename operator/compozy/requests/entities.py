@@ -49,6 +49,7 @@ Found = tuple[Pointer, str, Any]
 
 
 def _walk(shape: Shape, schema: Any, value: Any, at: Pointer) -> Iterator[Found]:
+    shape.count()
     if not isinstance(schema, Mapping):
         return
     if ENTITY_KIND in schema and "enum" not in schema:
@@ -79,8 +80,11 @@ def _walk_object(
 def _walk_list(shape: Shape, schema: Mapping[str, Any], value: list[Any], at: Pointer) -> Iterator[Found]:
     prefix = schema.get("prefixItems", [])
     contained = schema.get("contains")
+    unevaluated = shape.unevaluated_items(schema, value) if "unevaluatedItems" in schema else ()
     for index, child in enumerate(value):
-        part = prefix[index] if index < len(prefix) else schema.get("items", schema.get("unevaluatedItems"))
-        yield from _walk(shape, part, child, (*at, index))
+        applied = [prefix[index] if index < len(prefix) else schema.get("items")]
+        applied += [schema.get("unevaluatedItems")] if index in unevaluated else []
+        for part in applied:
+            yield from _walk(shape, part, child, (*at, index))
         if contained is not None and shape.conforms(child, contained):
             yield from _walk(shape, contained, child, (*at, index))

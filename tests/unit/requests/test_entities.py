@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compozy.language.schema import SchemaInvalid, check_schema, field_errors
+from compozy.language.shapes.shape import TooCostlyError
 from compozy.requests.entities import EntityReference, references
+from support.naive_entities import named
 
 pytestmark = pytest.mark.unit
 
@@ -69,6 +71,43 @@ SKILL = {"type": "string", "x-compozy-kind": "skill"}
             [("b", "agent", "x")],
         ),
         ({"dependentSchemas": {"a": {"properties": {"b": AGENT}}}}, {"b": "x"}, []),
+        # where nothing else has evaluated it
+        ({"additionalProperties": AGENT}, {"a": "x"}, [("a", "agent", "x")]),
+        (
+            {"anyOf": [{"properties": {"a": {"minLength": 9}}}, True], "unevaluatedProperties": AGENT},
+            {"a": "x"},
+            [("a", "agent", "x")],
+        ),
+        (
+            {"if": {"properties": {"a": {"const": "x"}}}, "unevaluatedProperties": AGENT},
+            {"a": "x", "b": "y"},
+            [("b", "agent", "y")],
+        ),
+        (
+            {"patternProperties": {"^a": True}, "unevaluatedProperties": AGENT},
+            {"ab": "x", "b": "y"},
+            [("b", "agent", "y")],
+        ),
+        ({"unevaluatedItems": AGENT}, ["x"], [("0", "agent", "x")]),
+        ({"prefixItems": [True], "unevaluatedItems": AGENT}, ["x", "y"], [("1", "agent", "y")]),
+        ({"allOf": [{"prefixItems": [True]}], "unevaluatedItems": AGENT}, ["x", "y"], [("1", "agent", "y")]),
+        ({"allOf": [{"items": True}], "unevaluatedItems": AGENT}, ["x"], []),
+        ({"contains": {"const": "x"}, "unevaluatedItems": AGENT}, ["x", "y"], [("1", "agent", "y")]),
+        ({"$defs": {"l": {"items": True}}, "$ref": "#/$defs/l", "unevaluatedItems": AGENT}, ["x"], []),
+        # both of a list that is given twice, and a branch that does not fit names nothing
+        ({"items": AGENT, "contains": SKILL}, ["x"], [("0", "agent", "x"), ("0", "skill", "x")]),
+        ({"anyOf": [{"items": AGENT, "minItems": 2}, {"items": SKILL}]}, ["x"], [("0", "skill", "x")]),
+        ({"patternProperties": {"a": AGENT, "b": SKILL}}, {"ab": "x"}, [("ab", "agent", "x"), ("ab", "skill", "x")]),
+        # indexes and names of any depth
+        (
+            {"items": {"items": {"properties": {"by": {"items": AGENT}}}}},
+            [[], [{}, {"by": ["x", "y"]}]],
+            [("1.1.by.0", "agent", "x"), ("1.1.by.1", "agent", "y")],
+        ),
+        ({"properties": {"a": AGENT}}, {"a": None}, [("a", "agent", None)]),
+        ({"properties": {"a": AGENT}}, "text", []),
+        ({"items": AGENT}, {"0": "x"}, []),
+        ({"properties": {"a": {"const": "x", **AGENT}}}, {"a": "x"}, [("a", "agent", "x")]),
         ({"$defs": {"who": AGENT}, "items": {"$ref": "#/$defs/who"}}, ["x"], [("0", "agent", "x")]),
         (
             {"properties": {"name": AGENT, "child": {"$ref": "#"}}},
@@ -97,29 +136,64 @@ def test_an_unusable_schema_is_refused():
         references({"$ref": "https://example.com/"}, {})
 
 
-PARTS = st.sampled_from([AGENT, SKILL, {}, {"type": "object"}, {"minLength": 2}, True])
-SCHEMAS = st.recursive(
-    PARTS,
-    lambda inner: st.fixed_dictionaries(
-        {},
-        optional={
-            "properties": st.dictionaries(st.sampled_from("ab"), inner),
-            "additionalProperties": inner,
-            "unevaluatedProperties": inner,
-            "items": inner,
-            "anyOf": st.lists(inner, min_size=1, max_size=2),
-            "if": inner,
-            "then": inner,
-            "contains": inner,
-        },
-    ),
-    max_leaves=5,
-).filter(lambda schema: isinstance(schema, dict))
+TREE = {
+    "type": "object",
+    "properties": {"who": AGENT, "child": {"$ref": "#"}, "all": {"items": {"$ref": "#/$defs/part"}}},
+    "$defs": {"part": {"anyOf": [SKILL, {"$ref": "#"}]}},
+}
+
+
+def test_a_value_that_takes_too_many_ways_through_a_schema_is_refused():
+    """Two patterns that lead back to the root: 2^40 ways to the bottom."""
+    schema = {"patternProperties": {"a": {"$ref": "#"}, "^a": {"$ref": "#"}}}
+    payload = {}
+    for _ in range(40):
+        payload = {"a": payload}
+    with pytest.raises(TooCostlyError):
+        references(schema, payload)
+
+
+PARTS = st.sampled_from(
+    [AGENT, SKILL, {**SKILL, "enum": ["x"]}, {}, {"type": "object"}, {"minLength": 2}, {"const": "x"}, True, False]
+    + [{"required": ["a"]}, {"$ref": "#/$defs/d"}]
+)
+
+
+def _schemas(inner):
+    some = st.lists(inner, min_size=1, max_size=2)
+    named_parts = st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    keywords = {
+        **dict.fromkeys(("properties", "dependentSchemas"), named_parts),
+        "patternProperties": st.dictionaries(st.sampled_from(["a", "^b", "."]), inner, max_size=2),
+        **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), some),
+        **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "propertyNames"), inner),
+        **dict.fromkeys(("items", "unevaluatedItems", "contains", "not", "if", "then", "else"), inner),
+    }
+    return st.sets(st.sampled_from(sorted(keywords)), max_size=4).flatmap(
+        lambda chosen: st.fixed_dictionaries({keyword: keywords[keyword] for keyword in sorted(chosen)})
+    )
+
+
+SCHEMAS = st.builds(
+    lambda schema, definition: {**schema, "$defs": {"d": definition}},
+    st.recursive(PARTS, _schemas, max_leaves=6).filter(lambda schema: isinstance(schema, dict)),
+    st.sampled_from([AGENT, {"properties": {"a": SKILL}}, {"items": AGENT}, {"minLength": 2}]),
+)
 PAYLOADS = st.recursive(
     st.sampled_from(["x", "long", 3, None]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
     max_leaves=5,
 )
+
+
+@given(SCHEMAS | st.just(TREE), PAYLOADS)
+def test_it_finds_what_a_naive_reading_finds(schema, payload):
+    expected = named(schema, payload)
+    assert (expected is None) == bool(field_errors(schema, payload))
+    if expected is not None:
+        found = references(schema, payload)
+        assert {(one.path, one.kind, repr(one.value)) for one in found} == expected
+        assert len(found) == len(expected)
 
 
 @given(SCHEMAS, PAYLOADS)

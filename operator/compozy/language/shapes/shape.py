@@ -70,6 +70,13 @@ class Shape:
         with self.evaluating():
             return list(islice(self._validator.iter_errors(value), MAX_FAULTS))
 
+    def count(self) -> None:
+        """Count a step of whoever walks the schema. Only inside `evaluating`. Raises `TooCostlyError`."""
+        budget = _budget.get()
+        budget.left -= 1
+        if budget.left < 0:
+            raise TooCostlyError("takes too many steps to check against its schema: simplify the schema")
+
     def conforms(self, value: Any, schema: Any) -> bool:
         """Return whether `value` conforms to `schema`, a part of this one. Only inside `evaluating`."""
         part: Validator = self._validator.evolve(schema=schema)
@@ -108,6 +115,24 @@ class Shape:
         for part in self.applied_in_place(schema, value):
             names |= self._evaluated_names(part, value)
         return names
+
+    def unevaluated_items(self, schema: Mapping[str, Any], value: list[Any]) -> list[int]:
+        """Return the indexes that `unevaluatedItems` of `schema` is about. Only inside `evaluating`."""
+        others = {key: part for key, part in schema.items() if key != "unevaluatedItems"}
+        evaluated = self._evaluated_items(others, value)
+        return [index for index in range(len(value)) if index not in evaluated]
+
+    def _evaluated_items(self, schema: Any, value: list[Any]) -> set[int]:
+        if not isinstance(schema, Mapping):
+            return set()
+        if "items" in schema or "unevaluatedItems" in schema:
+            return set(range(len(value)))
+        indexes = set(range(len(schema.get("prefixItems", ()))))
+        if "contains" in schema:
+            indexes |= {index for index, item in enumerate(value) if self.conforms(item, schema["contains"])}
+        for part in self.applied_in_place(schema, value):
+            indexes |= self._evaluated_items(part, value)
+        return indexes
 
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
@@ -168,10 +193,7 @@ def _unique_items(validator: Any, unique: bool, instance: Any, _schema: Any) -> 
 
 def _counted(keyword: Keyword) -> Keyword:
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
-        budget = _budget.get()
-        budget.left -= 1
-        if budget.left < 0:
-            raise TooCostlyError("takes too many steps to check against its schema: simplify the schema")
+        _budget.get().shape.count()
         return keyword(validator, value, instance, schema)
 
     return counted
