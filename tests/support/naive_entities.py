@@ -47,7 +47,9 @@ def evaluate(root: Any, schema: Any, value: Any, path: str) -> Told:
         return told
     if KIND in schema and "enum" not in schema:
         told.names.add((path or "payload", schema[KIND], repr(value)))
-    if not (_applies_in_place(root, schema, value, path, told) and _applies_below(root, schema, value, path, told)):
+    if not (
+        _applies_in_place(root, schema, value, path, told) and _applies_below(root, schema, value, path, told)
+    ):
         return Told(holds=False)
     return told
 
@@ -116,7 +118,9 @@ def _below_object(schema: Any, value: Any, told: Told, apply: Any) -> None:
     for name, child in value.items():
         if "propertyNames" in schema:
             apply(schema["propertyNames"], name, name)
-        matching = [part for pattern, part in schema.get("patternProperties", {}).items() if re.search(pattern, name)]
+        matching = [
+            part for pattern, part in schema.get("patternProperties", {}).items() if re.search(pattern, name)
+        ]
         if name in schema.get("properties", {}):
             matching.append(schema["properties"][name])
         if not matching and "additionalProperties" in schema:
@@ -141,7 +145,9 @@ def _below_list(schema: Any, value: Any, told: Told, apply: Any) -> bool:
             apply(schema["items"], child, index)
             told.items.add(index)
     if "contains" in schema:
-        held = [apply(schema["contains"], child, index, must_hold=False).holds for index, child in enumerate(value)]
+        held = [
+            apply(schema["contains"], child, index, must_hold=False).holds for index, child in enumerate(value)
+        ]
         told.items |= {index for index, holds in enumerate(held) if holds}
         if not any(held):
             return False

@@ -64,6 +64,8 @@ _PEOPLE: Sequence[tuple[str, str, list[dict[str, Any]]]] = (
         [
             _rule(GROUP, ["planruns"], _READ),
             _rule(GROUP, ["humanrequests"], [*_READ, "update", "patch"]),
+            # What an answer may have to name. A secret is there by its name alone.
+            _rule(GROUP, ["plans", "agents", "catalogentries"], ["get", "list"]),
             _READ_STORED,
         ],
     ),

@@ -32,6 +32,7 @@ class Catalog:
 
     async def refresh(self, api: ApiClient) -> None:
         """Read the namespace's entities anew: a watch may be a moment behind what a person just made."""
-        for kind in (*KINDS.values(), "CatalogEntry"):
-            async for item in api.items(list_of(kind, self._namespace)):
+        lists = [list_of(kind, self._namespace) for kind in (*KINDS.values(), "CatalogEntry")]
+        for path in (*lists, "/api/v1/namespaces"):
+            async for item in api.items(path):
                 self._cache.put(item)

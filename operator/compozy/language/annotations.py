@@ -17,18 +17,30 @@ ENTITY_KINDS = ("agent", "skill", "loop", "worktree", "session", "workspace", "s
 """What a string can be annotated to name."""
 
 
-def annotation_problems(schema: Any, path: str) -> list[Problem]:
-    """Return what is wrong with the annotations anywhere in `schema`, with places below `path`.
+def kind_problems(schema: Any, path: str) -> list[Problem]:
+    """Return where `x-compozy-kind` is wrong anywhere in `schema`, with places below `path`.
 
-    Codes: `request_entity_kind_invalid`, and `request_secret_in_clear` for a string that is meant to be kept
-    from view: answers are stored where others read them, so a person is to name a secret, never to type one.
+    Code: `request_entity_kind_invalid`.
+    """
+    problems = []
+    for pointer, part in walk(schema):
+        if ENTITY_KIND in part:
+            problems += _kind_problems(part, format_path((path, *pointer) if path else pointer))
+    return problems
+
+
+def secret_problems(schema: Any, path: str) -> list[Problem]:
+    """Return which strings of an answer would be secrets, with places below `path`.
+
+    Code: `request_secret_in_clear`. Answers are stored where others read them, so a person is to name a secret,
+    never to type one.
     """
     problems = []
     for pointer, part in walk(schema):
         where = format_path((path, *pointer) if path else pointer)
         if ENTITY_KIND in part:
-            problems += _kind_problems(part, where)
-        elif part.get("format") == "password" or part.get("writeOnly") is True:
+            continue
+        if part.get("format") == "password" or part.get("writeOnly") is True:
             message = f"an answer is no place for a secret: ask for its name with `{ENTITY_KIND}: secret`"
             problems.append(Problem(where, "request_secret_in_clear", message))
     return problems

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compozy.language.annotations import ENTITY_KIND, ENTITY_KINDS, annotation_problems
+from compozy.language.annotations import ENTITY_KIND, ENTITY_KINDS
 from compozy.language.schema import shape_of
 from compozy.language.shapes.bounds import Pointer, dotted
 from compozy.language.shapes.patterns import found, undeclared_names
@@ -18,7 +18,7 @@ from compozy.language.shapes.patterns import found, undeclared_names
 if TYPE_CHECKING:
     from compozy.language.shapes.shape import Shape
 
-__all__ = ["ENTITY_KIND", "ENTITY_KINDS", "EntityReference", "annotation_problems", "references"]
+__all__ = ["ENTITY_KIND", "ENTITY_KINDS", "EntityReference", "references"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compozy.language.annotations import ENTITY_KINDS, annotation_problems
+from compozy.language.annotations import ENTITY_KINDS, kind_problems, secret_problems
 
 pytestmark = pytest.mark.unit
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.unit
 @pytest.mark.parametrize("kind", ENTITY_KINDS)
 def test_every_kind_is_known(kind):
     schema = {"properties": {"who": {"type": "string", "x-compozy-kind": kind}}}
-    assert annotation_problems(schema, "expect") == []
+    assert kind_problems(schema, "expect") == []
 
 
 @pytest.mark.parametrize(
@@ -29,22 +29,21 @@ def test_every_kind_is_known(kind):
     ],
 )
 def test_a_wrong_annotation_is_told_where(schema, path):
-    found = [(problem.path, problem.code) for problem in annotation_problems(schema, "expect")]
+    found = [(problem.path, problem.code) for problem in kind_problems(schema, "expect")]
     assert found == [(path, "request_entity_kind_invalid")]
 
 
 def test_data_is_not_taken_for_a_schema():
-    assert (
-        annotation_problems({"enum": [{"x-compozy-kind": "robot"}], "default": {"format": "password"}}, "e") == []
-    )
+    data = {"enum": [{"x-compozy-kind": "robot"}], "default": {"format": "password"}}
+    assert kind_problems(data, "e") == secret_problems(data, "e") == []
 
 
 @pytest.mark.parametrize(
     "field", [{"type": "string", "format": "password"}, {"type": "string", "writeOnly": True}]
 )
 def test_a_secret_is_named_never_typed(field):
-    problems = annotation_problems({"properties": {"token": field}}, "expect")
+    problems = secret_problems({"properties": {"token": field}}, "expect")
     assert [(problem.path, problem.code) for problem in problems] == [
         ("expect.properties.token", "request_secret_in_clear")
     ]
-    assert annotation_problems({"properties": {"token": {**field, "x-compozy-kind": "secret"}}}, "expect") == []
+    assert secret_problems({"properties": {"token": {**field, "x-compozy-kind": "secret"}}}, "expect") == []

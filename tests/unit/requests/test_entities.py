@@ -97,7 +97,11 @@ SKILL = {"type": "string", "x-compozy-kind": "skill"}
         # both of a list that is given twice, and a branch that does not fit names nothing
         ({"items": AGENT, "contains": SKILL}, ["x"], [("0", "agent", "x"), ("0", "skill", "x")]),
         ({"anyOf": [{"items": AGENT, "minItems": 2}, {"items": SKILL}]}, ["x"], [("0", "skill", "x")]),
-        ({"patternProperties": {"a": AGENT, "b": SKILL}}, {"ab": "x"}, [("ab", "agent", "x"), ("ab", "skill", "x")]),
+        (
+            {"patternProperties": {"a": AGENT, "b": SKILL}},
+            {"ab": "x"},
+            [("ab", "agent", "x"), ("ab", "skill", "x")],
+        ),
         # indexes and names of any depth
         (
             {"items": {"items": {"properties": {"by": {"items": AGENT}}}}},
@@ -153,10 +157,9 @@ def test_a_value_that_takes_too_many_ways_through_a_schema_is_refused():
         references(schema, payload)
 
 
-PARTS = st.sampled_from(
-    [AGENT, SKILL, {**SKILL, "enum": ["x"]}, {}, {"type": "object"}, {"minLength": 2}, {"const": "x"}, True, False]
-    + [{"required": ["a"]}, {"$ref": "#/$defs/d"}]
-)
+_ENUM = {**SKILL, "enum": ["x"]}
+_CLOSED = [{}, {"type": "object"}, {"minLength": 2}, {"const": "x"}, True, False, {"required": ["a"]}]
+PARTS = st.sampled_from([AGENT, SKILL, _ENUM, {"$ref": "#/$defs/d"}, *_CLOSED])
 
 
 def _schemas(inner):

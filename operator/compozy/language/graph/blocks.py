@@ -87,7 +87,10 @@ def _compile(outline: Outline, fields: Fields, graph: Graph) -> Policy | None:
         graph.outputs[outline.id] = Declared(produces)
     elif made is not None:
         graph.outputs[outline.id] = made.output
-    policy = read_policy(values, fields, produces, made.schema if made is not None else None)
+    shape = made.schema if made is not None else None
+    if declared is not None and produces is None:
+        shape = {"type": "object"}  # what is wrong with the declared one has been said
+    policy = read_policy(values, fields, produces, shape)
     if made is None or len(fields.problems) > before:
         return None
     graph.specs[outline.id] = made.spec

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from compozy.language.annotations import annotation_problems
+from compozy.language.annotations import secret_problems
 from compozy.language.compiled import ReviewSpec
 from compozy.language.graph.fields import Fields
 from compozy.language.graph.people import read_expiry, read_responders
@@ -69,7 +69,7 @@ def _check_response(schema: Mapping[str, Any] | None, fields: Fields) -> None:
     if schema is None:
         message = "`respond` needs a declared output: write `produces`"
         fields.report("review.decisions", "review_respond_schema_required", message)
-    for problem in annotation_problems(schema, ""):
+    for problem in secret_problems(schema, ""):
         message = f"`respond` is held to the declared output, where `{problem.path}` {problem.message}"
         fields.report("review.decisions", problem.code, message)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from compozy.language.annotations import annotation_problems
+from compozy.language.annotations import kind_problems, secret_problems
 from compozy.language.graph.fields import Fields, join
 from compozy.language.problems import Problem
 from compozy.language.schema import check_schema, normalize_schema
@@ -27,7 +27,7 @@ def read_schema(raw: Any, key: str, fields: Fields, *, for_answers: bool = False
         raw: what the author wrote.
         key: where it stands in the node.
         fields: the node.
-        for_answers: whether people answer by it, so that the names of things in it are checked too.
+        for_answers: whether people answer by it, so that it may not ask for a secret in clear.
     """
     if not isinstance(raw, Mapping) or not raw:
         fields.report(key, "schema_invalid", "must be a JSON Schema or a map of field types")
@@ -46,6 +46,7 @@ def _cached(text: str, for_answers: bool) -> Checked:
 def _check(raw: Mapping[str, Any], for_answers: bool) -> Checked:
     schema = normalize_schema(raw)
     problems = check_schema(schema, _PLACE)
-    if for_answers and not problems:
-        problems = annotation_problems(schema, _PLACE)
+    if not problems:
+        problems = kind_problems(schema, _PLACE)
+        problems += secret_problems(schema, _PLACE) if for_answers else []
     return schema, tuple(problems)

@@ -177,6 +177,30 @@ def test_a_respond_is_no_place_for_a_secret() -> None:
     assert wrong(produces=produces, review=RESPOND) == [("review.decisions", "request_secret_in_clear")]
 
 
+@pytest.mark.parametrize("review", [None, RESPOND])
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        ("type", {"type": "integer", "x-compozy-kind": "agent"}),
+        ("type", {"x-compozy-kind": "agent"}),
+        ("x-compozy-kind", {"type": "string", "x-compozy-kind": "planet"}),
+    ],
+)
+def test_a_declared_output_names_entities_as_answers_do(review: Any, key: str, field: dict[str, Any]) -> None:
+    """Once, at its own place, whether or not a person may put a value there."""
+    fault = (f"produces.properties.by.items.properties.who.{key}", "request_entity_kind_invalid")
+    by = {"type": "array", "items": {"type": "object", "properties": {"who": field}}}
+    more = {} if review is None else {"review": review}
+    assert wrong(produces={"type": "object", "properties": {"by": by}}, **more) == [fault]
+
+
+def test_the_shape_of_an_agent_s_answer_names_entities_too() -> None:
+    schema = {"type": "object", "properties": {"who": {"type": "string", "x-compozy-kind": "planet"}}}
+    agent = node("a", "run-agent", params={"agent": "x", "prompt": "p", "output_schema": schema})
+    path = "nodes[0].params.output_schema.properties.who.x-compozy-kind"
+    assert found([agent]) == [(path, "request_entity_kind_invalid")]
+
+
 @pytest.mark.parametrize(
     ("responders", "path"),
     [
