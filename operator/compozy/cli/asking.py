@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from compozy.cli.errors import CliError
@@ -12,6 +13,7 @@ from compozy.cli.values import parse_value, read_json, set_path, split_pair
 from compozy.hosts.dialogue import Streams
 from compozy.hosts.terminal import Question, ask, can_ask
 from compozy.language.schema import normalize_schema
+from compozy.requests.choices import Names, names_unknown
 from compozy.requests.coerce import CoercionError, coerce
 from compozy.requests.forms import fields
 from compozy.requests.outcome import Outcome
@@ -32,9 +34,12 @@ def person_is_here(session: Session) -> bool:
     return can_ask(sys.stdin, sys.stderr, session.environ)
 
 
-def ask_here(request: Object, reader: Reader, decisions: Sequence[str] | None = None) -> Outcome:
-    """Asks at this terminal. With `decisions`, only those are offered."""
-    return ask(question_of(request, decisions), Streams(sys.stderr, reader, _columns()))
+def ask_here(
+    request: Object, reader: Reader, decisions: Sequence[str] | None = None, names: Names = names_unknown
+) -> Outcome:
+    """Asks at this terminal. With `decisions`, only those are offered; `names` knows what can be named."""
+    question = replace(question_of(request, decisions), names=names)
+    return ask(question, Streams(sys.stderr, reader, _columns()))
 
 
 def question_of(request: Object, decisions: Sequence[str] | None = None) -> Question:

@@ -8,15 +8,15 @@ read is left to them.
 import re
 from typing import Any
 
+from compozy.cli.catalog import NAMED_OBJECTS, name_of_entry
 from compozy.cli.errors import CliError
 from compozy.cli.kube.client import Client, Identity, Object
 from compozy.cli.kube.errors import ApiError
-from compozy.cli.kube.resources import AGENTS, CATALOG_ENTRIES, NAMESPACES, PLAN_RUNS, PLANS
+from compozy.cli.kube.resources import CATALOG_ENTRIES, PLAN_RUNS
 from compozy.cli.session import Session
 from compozy.requests.respond import Catalog, Refused, judge
 from compozy.requests.respond import Identity as Responder
 
-_NAMED_OBJECTS = {"agent": AGENTS, "loop": PLANS, "workspace": NAMESPACES}
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _DEEPEST = 256
 """As many ancestors as a run can have before we give up looking for the first."""
@@ -90,20 +90,15 @@ def _catalog(client: Client, namespace: str) -> Catalog:
 
 
 def _exists(client: Client, namespace: str, kind: str, name: str) -> bool:
-    if kind not in _NAMED_OBJECTS:
+    if kind not in NAMED_OBJECTS:
         entries = client.list(CATALOG_ENTRIES, namespace).items
-        return any(_stands_for(entry, kind, name) for entry in entries)
+        return any(entry["spec"]["kind"] == kind and name_of_entry(entry) == name for entry in entries)
     if not _OBJECT_NAME.fullmatch(name):
         return False
     try:
-        client.get(_NAMED_OBJECTS[kind], namespace, name)
+        client.get(NAMED_OBJECTS[kind], namespace, name)
     except ApiError as error:
         if not error.not_found:
             raise
         return False
     return True
-
-
-def _stands_for(entry: Object, kind: str, name: str) -> bool:
-    spec = entry["spec"]
-    return bool(spec["kind"] == kind and (spec.get("name") or entry["metadata"]["name"]) == name)

@@ -6,6 +6,7 @@ question may expire or the run may end; then the prompt says so and is taken awa
 
 from compozy.cli.answering import Answer, submit
 from compozy.cli.asking import InterruptibleReader, ask_here
+from compozy.cli.catalog import names_in
 from compozy.cli.errors import CliError
 from compozy.cli.feed import Feed, Picture
 from compozy.cli.find import get_question
@@ -79,7 +80,8 @@ class Interview:
 
     def _answer(self, question: Object) -> None:
         """Puts the question and sends what comes of it."""
-        outcome = ask_here(question, self._reader)
+        names = names_in(self._session.client, question["metadata"]["namespace"])
+        outcome = ask_here(question, self._reader, names=names)
         decisions = question["spec"]["decisions"]
         if isinstance(outcome, Answered):
             submit(self._session, question, Answer(outcome.decision, outcome.payload))

@@ -50,12 +50,11 @@ def field_lines(schema: Mapping[str, Any]) -> list[str]:
 
 def _field(field: FormField) -> str:
     label = f" — {field.description}" if field.description else ""
-    hint = f"{field.entity_kind} name" if field.entity_kind and field.type == "string" else field.hint
     default = ""
     if field.default is not MISSING:
         default = f", default {json.dumps(field.default, ensure_ascii=False)}"
     optional = "" if field.required else ", optional"
-    return clean(f"{field.name}{label} [{hint}{default}{optional}]")
+    return clean(f"{field.name}{label} [{field.hint}{default}{optional}]")
 
 
 def _decisions(spec: Object) -> list[str]:

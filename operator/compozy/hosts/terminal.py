@@ -11,8 +11,9 @@ from typing import Any, Protocol
 
 from compozy.hosts.dialogue import Dialogue, DialogueEndedError, Streams
 from compozy.language.schema import field_errors
-from compozy.requests.choices import Choice
-from compozy.requests.forms import MISSING, FormField, fields, payload_of
+from compozy.requests.choices import Choice, Names, names_unknown
+from compozy.requests.entities import unknown_name
+from compozy.requests.forms import MISSING, FormField, fields, payload_of, with_names
 from compozy.requests.outcome import Answered, Declined, Outcome
 
 _EVENTS = ("GRAPH_EVENTS", "COMPOZY_EVENTS")
@@ -44,6 +45,8 @@ class Question:
     """JSON Schema of the replacement parameters of an `edit`."""
     context: Any = None
     """What a person should know: a question's context, or the action that a review is about."""
+    names: Names = names_unknown
+    """What there is to be named, where a field takes the name of something."""
 
 
 def can_ask(stdin: Stream, stderr: Stream, environ: Mapping[str, str]) -> bool:
@@ -66,7 +69,7 @@ def ask(question: Question, streams: Streams) -> Outcome:
         if decision not in ("respond", "edit"):
             return Answered(None, decision)
         schema = question.edit_schema if decision == "edit" else question.schema
-        return Answered(_filled(schema, Dialogue(streams)), decision)
+        return Answered(_filled(schema, Dialogue(streams), question.names), decision)
     except DialogueEndedError as ended:
         return ended.outcome
 
@@ -81,24 +84,24 @@ def _decision(question: Question, dialogue: Dialogue) -> str:
     return decision
 
 
-def _filled(schema: Mapping[str, Any], dialogue: Dialogue) -> Any:
+def _filled(schema: Mapping[str, Any], dialogue: Dialogue, names: Names) -> Any:
     """Ask for every field, then again for those that the answer as a whole finds at fault."""
     form = fields(schema)
     if not form:
         return _confirmed(dialogue)
     values: Values = {}
     for entry in form:
-        _fill(values, entry, schema, dialogue)
+        _fill(values, entry, schema, dialogue, names)
     while errors := field_errors(schema, payload_of(values)):
         entry = _at_fault(form, errors)
         dialogue.say(f"{entry.name} {_fault(entry, errors)}")
         # What is missing now is required by what was filled in: leaving it blank again declines.
-        _fill(values, replace(entry, required=True), schema, dialogue)
+        _fill(values, replace(entry, required=True), schema, dialogue, names)
     return payload_of(values)
 
 
-def _fill(values: Values, entry: FormField, schema: Mapping[str, Any], dialogue: Dialogue) -> None:
-    value = dialogue.fill(entry, _checker(entry, schema))
+def _fill(values: Values, entry: FormField, schema: Mapping[str, Any], dialogue: Dialogue, names: Names) -> None:
+    value = dialogue.fill(with_names(entry, names), _checker(entry, schema, names))
     if value is not MISSING:
         values[entry.path] = value
 
@@ -114,9 +117,16 @@ def _no_fault(_value: Any) -> None:
     return None
 
 
-def _checker(entry: FormField, schema: Mapping[str, Any]) -> Callable[[Any], str | None]:
-    """Hold one field to the schema at once, whatever else is still missing."""
-    return lambda value: _fault(entry, field_errors(schema, payload_of({entry.path: value})))
+def _checker(entry: FormField, schema: Mapping[str, Any], names: Names) -> Callable[[Any], str | None]:
+    """Hold one field to the schema at once, and to the names that there are, whatever else is still missing."""
+
+    def fault_of(value: Any) -> str | None:
+        alone = payload_of({entry.path: value})
+        fault = _fault(entry, field_errors(schema, alone))
+        unknown = None if fault else unknown_name(schema, alone, names)
+        return _fault(entry, dict([unknown])) if unknown else fault
+
+    return fault_of
 
 
 def _fault(entry: FormField, errors: Mapping[str, str]) -> str | None:

@@ -1,7 +1,7 @@
-"""What can be chosen where a schema lists the values, with or without titles."""
+"""What can be chosen: the values that a schema lists, with or without titles; the names that there are here."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,15 @@ class Choice:
         if isinstance(value, str) and value and value == value.strip() and value.isprintable():
             return value
         return json.dumps(value, ensure_ascii=False)
+
+
+Names = Callable[[str], Sequence[Choice] | None]
+"""What there is of a kind of `x-compozy-kind` where the question is: names, with what they are as titles. None
+where that cannot be known. Each call looks anew."""
+
+
+def names_unknown(_kind: str) -> None:
+    """Knows no names: whoever judges the answer will look them up."""
 
 
 def choices_of(schema: Mapping[str, Any]) -> tuple[Choice, ...]:

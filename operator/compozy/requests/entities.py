@@ -17,8 +17,9 @@ from compozy.language.shapes.patterns import found, undeclared_names
 
 if TYPE_CHECKING:
     from compozy.language.shapes.shape import Shape
+    from compozy.requests.choices import Names
 
-__all__ = ["ENTITY_KIND", "ENTITY_KINDS", "EntityReference", "references"]
+__all__ = ["ENTITY_KIND", "ENTITY_KINDS", "EntityReference", "references", "unknown_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,21 @@ def references(schema: Mapping[str, Any], payload: Any) -> list[EntityReference]
     with shape.evaluating():
         named = {(dotted(at), kind): value for at, kind, value in _walk(shape, shape.schema, payload, ())}
     return [EntityReference(path, kind, value) for (path, kind), value in named.items()]
+
+
+def unknown_name(schema: Mapping[str, Any], payload: Any, names: Names) -> tuple[str, str] | None:
+    """Return path and fault of the first name in `payload` that nothing has; None where all may be right."""
+    try:
+        named = references(schema, payload)
+    except ValueError:  # too costly: whoever judges the answer will say so
+        return None
+    for reference in named:
+        if not isinstance(reference.value, str):
+            return reference.path, f"must be the name of a {reference.kind}"
+        known = names(reference.kind)
+        if known is not None and all(choice.value != reference.value.strip() for choice in known):
+            return reference.path, f"there is no {reference.kind} of that name here"
+    return None
 
 
 Found = tuple[Pointer, str, Any]

@@ -6,16 +6,19 @@ names; what cannot be asked field by field is asked as one line of JSON.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from compozy.language.annotations import ENTITY_KIND
 from compozy.language.field_order import ORDER
 from compozy.language.schema import PRIMITIVES
-from compozy.requests.choices import Choice, choices_of
+from compozy.requests.choices import Choice, Names, choices_of
 
 JSON_TYPE: Final = "json"
 """Type of a field that takes any JSON value."""
+
+MAX_NAMES = 20
+"""Names of entities that a form shows; of more only the kind is told."""
 
 _MAX_NESTING = 8
 _PLAIN_OBJECT = frozenset(
@@ -75,6 +78,8 @@ class FormField:
     """The part of the schema that the value must conform to."""
     entity_kind: str | None = None
     """What the text must name, where the schema says so with `x-compozy-kind`."""
+    names: tuple[Choice, ...] = ()
+    """Of such a text: what there is to choose from, where that is known and not too long to show."""
 
     @property
     def name(self) -> str:
@@ -83,9 +88,11 @@ class FormField:
 
     @property
     def hint(self) -> str:
-        """What can be typed: the choices, `y/n`, `integer`, `number`, `text` or `json`."""
-        if self.type == "enum":
-            return " | ".join(choice.text for choice in self.choices)
+        """What can be typed: the choices, the kind of name, `y/n`, `integer`, `number`, `text` or `json`."""
+        if self.choices or self.names:
+            return " | ".join(choice.text for choice in self.choices or self.names)
+        if self.entity_kind and self.type == "string":
+            return f"{self.entity_kind} name"
         return {"boolean": "y/n", "string": "text"}.get(self.type, self.type)
 
 
@@ -96,6 +103,14 @@ def fields(schema: Mapping[str, Any]) -> list[FormField]:
     usable (`compozy.language.schema.check_schema` finds nothing).
     """
     return list(_walk(schema, schema, (), required=True))
+
+
+def with_names(field: FormField, names: Names) -> FormField:
+    """Return the field with the names to choose from, where it takes one and they fit a line."""
+    if field.type != "string" or field.entity_kind is None:
+        return field
+    known = names(field.entity_kind) or ()
+    return replace(field, names=tuple(known)) if len(known) <= MAX_NAMES else field
 
 
 def payload_of(values: Mapping[tuple[str, ...], Any]) -> Any:

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from compozy.cli.flags import Flags
-from compozy.cli.preview import PROMPT_CHARACTERS, preview
+from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_CHARACTERS, preview
 from compozy.cli.question import question_lines
 from compozy.cli.result import deliver, envelope
 from compozy.cli.session import Session
-from compozy.requests.bounds import MAX_BYTES
 
 pytestmark = pytest.mark.unit
 
@@ -131,10 +130,10 @@ def test_a_preview_is_bounded_and_keeps_the_answer_to_itself() -> None:
     )
     assert len(shown["spec"]["prompt"]) == PROMPT_CHARACTERS
     assert shown["spec"]["prompt"].endswith("…")
-    assert shown["spec"]["context"] == {"truncated": True, "byte_size": 100_010}
+    assert shown["spec"]["context"] == {"truncated": 100_010}
     assert shown["response"] == {"decision": "respond", "responder": "bob"}
     assert "managedFields" not in shown["metadata"]
-    assert len(json.dumps(shown)) < PROMPT_CHARACTERS + 2 * MAX_BYTES
+    assert len(json.dumps(shown)) < PROMPT_CHARACTERS + 2 * VALUE_CHARACTERS
 
 
 def finished(phase: str, **status: Any) -> dict[str, Any]:

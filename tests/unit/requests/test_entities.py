@@ -206,6 +206,7 @@ def test_what_is_found_is_in_the_payload(schema, payload):
         if reference.path != "payload":
             for segment in reference.path.split("."):
                 value = value[int(segment)] if isinstance(value, list) else value[segment]
-        assert value == reference.value
+        # A name can be what it is about itself: that is what `propertyNames` says.
+        assert reference.value in (value, reference.path.rpartition(".")[2])
     if not field_errors(schema, payload):
         assert all(isinstance(reference.value, str) for reference in references(schema, payload))

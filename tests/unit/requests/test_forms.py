@@ -88,9 +88,9 @@ def test_nested_objects_are_flattened_and_optional_where_any_part_of_the_way_is(
     inner = {"type": "object", "required": ["name"], "properties": {"name": name, "note": {"type": "string"}}}
     schema = {"type": "object", "required": ["must"], "properties": {"must": inner, "may": inner}}
     assert lines(schema) == [
-        ("must.name", "text", True),
+        ("must.name", "agent name", True),
         ("must.note", "text", False),
-        ("may.name", "text", False),
+        ("may.name", "agent name", False),
         ("may.note", "text", False),
     ]
     assert (fields(schema)[0].entity_kind, fields(schema)[0].description) == ("agent", "Who")

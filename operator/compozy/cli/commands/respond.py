@@ -8,6 +8,7 @@ import click
 
 from compozy.cli.answering import Answer, provenance, raise_if_resolved, submit
 from compozy.cli.asking import WITH_PAYLOAD, ask_here, payload_of_flags, person_is_here, schema_of
+from compozy.cli.catalog import names_in
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response
@@ -77,11 +78,12 @@ def _answer(
     raise_if_resolved(request)
     if given or not person_is_here(session):
         raise _incomplete(request, decision)
-    return _asked(request, decision, note)
+    return _asked(session, request, decision, note)
 
 
-def _asked(request: Object, decision: str | None, note: str | None) -> Answer:
-    outcome = ask_here(request, sys.stdin, None if decision is None else [decision])
+def _asked(session: Session, request: Object, decision: str | None, note: str | None) -> Answer:
+    names = names_in(session.client, session.namespace)
+    outcome = ask_here(request, sys.stdin, None if decision is None else [decision], names)
     if isinstance(outcome, Answered):
         return Answer(outcome.decision, outcome.payload, note)
     if isinstance(outcome, Declined) and "decline" in request["spec"]["decisions"]:
