@@ -7,13 +7,16 @@ kubectl passes the words after `compozy`, the last one as far as it was typed, a
 import sys
 from collections.abc import Sequence
 
-from click.shell_completion import ShellComplete
+from click.shell_completion import CompletionItem, ShellComplete
 
 from compozy.cli.flags import normalised
 from compozy.cli.main import cli
+from compozy.hosts.display import visible
 
 FILES = ":0"
 NO_FILES = ":4"
+GOES_ON = ":6"
+"""No files, and no blank behind a completion: more of the same word follows."""
 
 
 def main() -> None:
@@ -31,4 +34,11 @@ def complete(words: Sequence[str]) -> tuple[list[str], str]:
         return [], NO_FILES
     if any(item.type == "file" for item in items):
         return [], FILES
-    return [f"{item.value}\t{item.help}" if item.help else str(item.value) for item in items], NO_FILES
+    goes_on = bool(items) and all(str(item.value).endswith("=") for item in items)
+    return [_line(item) for item in items], GOES_ON if goes_on else NO_FILES
+
+
+def _line(item: CompletionItem) -> str:
+    """One completion; what people wrote into it may not look like another."""
+    value, told = visible(str(item.value)), visible(item.help or "")
+    return f"{value}\t{told}" if told else value

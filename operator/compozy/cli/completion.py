@@ -16,11 +16,16 @@ SECONDS = "2s"
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
+def session_of(ctx: click.Context) -> Session:
+    """The session of a command line that is not finished yet, impatient."""
+    return Session(replace(collect(ctx), request_timeout=SECONDS))
+
+
 def names_of(resource: Resource, field_selector: str = "") -> Completer:
     """A completer of the names of objects in the namespace of the command line, flags and all."""
 
     def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        session = Session(replace(collect(ctx), request_timeout=SECONDS))
+        session = session_of(ctx)
         listed = session.client.list(
             resource, session.namespace, field_selector=field_selector, metadata_only=True
         )

@@ -11,8 +11,7 @@ from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS, PLANS, Resource
 from compozy.cli.session import Session
-
-PENDING = "status.state=Pending"
+from compozy.cli.suggestions import PENDING, place
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,10 +19,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def question_options(function: Function) -> Function:
     """Adds the argument and the options that name a question to a command."""
     for decorate in (
-        click.option("--item", type=int, metavar="I", help="Index of the item, in a fan-out."),
-        click.option("--generation", type=int, metavar="G", help="Attempt of the run that asks."),
-        click.option("--node", metavar="N", help="Step or node that asks."),
-        click.option("--run", "run_name", metavar="R", help="Run that asks."),
+        click.option(
+            "--item", type=int, metavar="I", help="Index of the item, in a fan-out.", shell_complete=place("item")
+        ),
+        click.option(
+            "--generation",
+            type=int,
+            metavar="G",
+            help="Attempt of the run that asks.",
+            shell_complete=place("generation"),
+        ),
+        click.option("--node", metavar="N", help="Step or node that asks.", shell_complete=place("node")),
+        click.option("--run", "run_name", metavar="R", help="Run that asks.", shell_complete=place("run")),
         click.argument("name", required=False, shell_complete=names_of(HUMAN_REQUESTS, PENDING)),
     ):
         function = decorate(function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -308,3 +309,44 @@ def test_the_namespace_and_the_cluster_of_the_context_are_used(desk: Desk, tmp_p
     assert names("--context", "desk") == (0, f"humanrequest/{name}\n")
     code, told = names()
     assert (code, told) == (69, "error: cannot reach https://127.0.0.1:9: Connection refused [unreachable]\n")
+
+
+def test_at_a_terminal_names_are_chosen_from_those_that_there_are(desk: Desk) -> None:
+    """Of this namespace, by whoever may answer; what is not there is refused while the person is still there."""
+    for number, name in enumerate(("rita", "sue")):
+        agent = {"apiVersion": "compozy.dev/v1alpha1", "kind": "Agent", "metadata": {"name": name}}
+        desk.admin.create("agents", agent).object()
+        entry = {"kind": "secret", "name": f"vault:db/{number}", "description": "not shown"}
+        manifest = {**agent, "kind": "CatalogEntry", "metadata": {"name": f"db-{number}"}, "spec": entry}
+        desk.admin.create("catalogentries", manifest).object()
+    fields = {
+        "reviewer": {"type": "string", "x-compozy-kind": "agent"},
+        "secret": {"type": "string", "x-compozy-kind": "secret"},
+    }
+    expect = {"type": "object", "required": ["reviewer", "secret"], "properties": fields}
+    name = desk.open()
+    manifest = desk.admin.get("humanrequests", name)
+    head = {key: manifest[key] for key in ("apiVersion", "kind")}
+    spec = {**manifest["spec"], "expect": expect, "context": {}}
+    desk.operator.create("humanrequests", {**head, "metadata": {"name": f"{name}-names"}, "spec": spec}).object()
+    only_answers = desk.api.user("ann", desk.namespace, ["desk-responders"])
+    bound = desk.admin.kubectl(
+        "create", "rolebinding", "ann", "--clusterrole=compozy-responder", "--group=desk-responders"
+    )
+    assert bound.returncode == 0, bound.stderr
+    deadline = time.monotonic() + 60
+    while not only_answers.call("GET", only_answers.path("agents")).ok:
+        assert time.monotonic() < deadline, "RBAC is not in force"
+        time.sleep(0.05)
+    shell = desk.terminal("respond", f"{name}-names", "--no-wait", user=only_answers)
+    shell.expect_exact("reviewer [rita | sue]: ")
+    shell.sendline("bob")
+    shell.expect_exact("there is no agent of that name here; try again")
+    shell.sendline("sue")
+    shell.expect_exact("secret [vault:db/0 | vault:db/1]: ")
+    shell.sendline("vault:db/1")
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 0
+    response = desk.admin.get("humanrequests", f"{name}-names")["response"]
+    assert response["payload"] == {"reviewer": "sue", "secret": "vault:db/1"}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from compozy.hosts.dialogue import Streams
 from compozy.hosts.terminal import Question, ask, can_ask
 from compozy.language.schema import SchemaInvalid, field_errors
+from compozy.requests.choices import Choice
 from compozy.requests.outcome import Answered, Declined, Unavailable
 
 pytestmark = pytest.mark.unit
@@ -328,3 +329,62 @@ class Tty:
 )
 def test_who_can_be_asked(stdin, stderr, environ, expected):
     assert can_ask(Tty(stdin), Tty(stderr), environ) is expected
+
+
+NAMED = {
+    "type": "object",
+    "required": ["who"],
+    "properties": {
+        "who": {"type": "string", "x-compozy-kind": "agent", "description": "Reviewer"},
+        "also": {"type": "array", "items": {"type": "string", "x-compozy-kind": "skill"}},
+    },
+}
+
+
+def names_of(**known):
+    return lambda kind: None if kind not in known else [Choice(name) for name in known[kind]]
+
+
+def test_names_that_there_are_can_be_chosen_and_others_are_refused_at_once():
+    typed = ["bob", "rita ", '["sql", "cooking"]', '["sql"]']
+    found, shown = exchange(NAMED, typed, names=names_of(agent=["rita", "sue"], skill=["sql"]))
+    assert found == Answered({"who": "rita", "also": ["sql"]})
+    assert "  who — Reviewer [rita | sue]: " in shown
+    assert "  there is no agent of that name here; try again\n" in shown
+    assert "  also.1 there is no skill of that name here; try again\n" in shown
+
+
+def test_names_are_looked_up_anew_for_every_line():
+    """What was made while a person thought about it counts."""
+    known = []
+
+    def names(kind):
+        known.append(f"{kind}-{len(known)}")
+        return [Choice(name) for name in known]
+
+    assert outcome({"properties": {"who": NAMED["properties"]["who"]}}, "agent-1", names=names) == Answered(
+        {"who": "agent-1"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        (names_of(), "agent name"),
+        (names_of(agent=[f"a-{number}" for number in range(21)]), "agent name"),
+        (names_of(agent=[]), "agent name"),
+        (names_of(agent=["a"]), "a"),
+    ],
+)
+def test_names_that_are_too_many_or_not_known_are_told_by_their_kind(names, hint):
+    _, shown = exchange({"properties": {"who": NAMED["properties"]["who"]}}, [""], names=names)
+    assert f"who — Reviewer [{hint}]: " in shown
+
+
+def test_where_names_cannot_be_known_any_is_taken():
+    assert outcome(NAMED, "whoever", "") == Answered({"who": "whoever"})
+
+
+def test_an_enum_wins_over_names():
+    field = {"type": "string", "enum": ["x"], "x-compozy-kind": "agent"}
+    assert outcome({"properties": {"who": field}}, "x", names=names_of(agent=["rita"])) == Answered({"who": "x"})

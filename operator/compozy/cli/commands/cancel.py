@@ -13,12 +13,19 @@ from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.session import Session
+from compozy.cli.suggestions import PENDING
 from compozy.requests.closing import state_of
 
 
 @command("cancel")
 @click.argument("run_name", metavar="[RUN]", required=False, shell_complete=names_of(PLAN_RUNS))
-@click.option("--request", "request_name", metavar="NAME", help="Cancel this question instead of a run.")
+@click.option(
+    "--request",
+    "request_name",
+    metavar="NAME",
+    help="Cancel this question instead of a run.",
+    shell_complete=names_of(HUMAN_REQUESTS, PENDING),
+)
 def cancel(session: Session, run_name: str | None, request_name: str | None) -> int:
     """Cancel RUN: its open questions are canceled and nothing new starts. It cannot be taken back.
 

@@ -16,15 +16,25 @@ from compozy.cli.find import find_question, question_options
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.session import Session
+from compozy.cli.suggestions import answer_fields, decisions
 from compozy.requests.closing import state_of
 from compozy.requests.outcome import Answered, Declined
 
 
 @command("respond")
 @question_options
-@click.option("--decision", metavar="D", help="respond, approve, edit, reject or decline.")
+@click.option(
+    "--decision", metavar="D", help="respond, approve, edit, reject or decline.", shell_complete=decisions
+)
 @click.option("--payload", metavar="JSON", help="The answer: JSON, @FILE, or - for stdin.")
-@click.option("--set", "pairs", multiple=True, metavar="K=V", help="One field of the answer. Can be given again.")
+@click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="K=V",
+    help="One field of the answer. Can be given again.",
+    shell_complete=answer_fields,
+)
 @click.option("--decline", is_flag=True, help="The same as --decision decline.")
 @click.option("--note", metavar="TEXT", help="A remark for whoever reads this later.")
 @click.option("--no-wait", is_flag=True, help="Do not wait until the operator has accepted the answer.")

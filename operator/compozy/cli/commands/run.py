@@ -20,6 +20,7 @@ from compozy.cli.kube.resources import API_VERSION, PLAN_RUNS, PLANS
 from compozy.cli.output.text import clean
 from compozy.cli.planfile import STDIN, invalid_plan, require_plan
 from compozy.cli.session import Session
+from compozy.cli.suggestions import run_inputs
 from compozy.cli.values import read_inputs
 
 if TYPE_CHECKING:
@@ -41,7 +42,14 @@ _ATTENDANCE = {"attended": "Attended", "unattended": "Unattended"}
     metavar="FILE",
     help="Run the plan of this file; `-` reads stdin.",
 )
-@click.option("--input", "pairs", multiple=True, metavar="K=V", help="One input. Can be given again.")
+@click.option(
+    "--input",
+    "pairs",
+    multiple=True,
+    metavar="K=V",
+    help="One input. Can be given again.",
+    shell_complete=run_inputs,
+)
 @click.option("--inputs", "document", metavar="JSON", help="The inputs: JSON, @FILE, or - for stdin.")
 @click.option("--name", metavar="NAME", help="Name of the run. Default: the plan's with five characters more.")
 @click.option("--local", "here", is_flag=True, help="Run the plan of a file in this process, without a cluster.")
