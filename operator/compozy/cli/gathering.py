@@ -6,9 +6,8 @@ read is left to them.
 """
 
 import re
-from typing import Any
 
-from compozy.cli.errors import CliError
+from compozy.cli.failures import refusal
 from compozy.cli.kube.client import Client, Identity, Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import AGENTS, CATALOG_ENTRIES, NAMESPACES, PLAN_RUNS, PLANS
@@ -33,16 +32,6 @@ def check_answer(session: Session, request: Object, response: Object) -> None:
     )
     if isinstance(verdict, Refused):
         raise refusal(verdict.code, verdict.message, verdict.details, verdict.reason)
-
-
-def refusal(code: str, message: str, details: dict[str, str], reason: str | None = None) -> CliError:
-    """A refused answer. A missing entity is told with its origin and its field, as callers of APIs expect."""
-    extra: dict[str, Any] = {}
-    if code == "input_validation":
-        extra = {"origin": "response", "field": next(iter(details), "payload")}
-    if reason is not None:
-        extra["reason"] = reason
-    return CliError(code, message, details, extra=extra)
 
 
 def _starters(client: Client, request: Object, identity: Identity) -> list[str | None]:

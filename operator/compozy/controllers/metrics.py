@@ -23,6 +23,18 @@ class Metrics:
         self.answers_rejected = Counter(
             "compozy_answers_rejected", "Answers handed back, by code.", ["code"], registry=self.registry
         )
+        self.answers_reviewed = Counter(
+            "compozy_answers_reviewed",
+            "Answers the webhook was asked about, by what it said.",
+            ["said"],
+            registry=self.registry,
+        )
+        self.review_seconds = Histogram(
+            "compozy_answer_review_seconds",
+            "Seconds from having an answer's review to its verdict.",
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
         self.runs_finished = Counter(
             "compozy_runs_finished", "Runs that ended, by phase.", ["phase"], registry=self.registry
         )
