@@ -1,4 +1,4 @@
-"""Where the API server of this machine finds the operator's webhook: on loopback, at a port that is chosen once."""
+"""Where the API server of this machine finds the operator's webhook: on loopback, at a port chosen once."""
 
 import random
 import socket
@@ -16,7 +16,7 @@ PORTS = range(20_000, 32_000)
 def new_url() -> str:
     """A URL with a port that is free now. An operator that is started again later must find it free then too."""
     while True:
-        port = random.choice(PORTS)  # noqa: S311 - no secret
+        port = random.choice(PORTS)
         with socket.socket() as tried:
             if tried.connect_ex((LOOPBACK, port)) != 0:
                 return f"https://{LOOPBACK}:{port}{PATH}"

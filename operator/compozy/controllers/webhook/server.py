@@ -57,8 +57,16 @@ class Webhook:
         await site.start()
         pause = await self._certificates.refresh(self._tls)
         self._keeping = asyncio.get_running_loop().create_task(self._keep(pause.total_seconds()))
-        log.info("the webhook for answers is at https://%s:%s%s", *self._runner.addresses[0][:2], PATH)
+        log.info("the webhook for answers is at %s", self.url)
         return self
+
+    @property
+    def url(self) -> str:
+        """Where it answers, while it does."""
+        if self._runner is None:
+            raise RuntimeError("the webhook does not serve; use `async with`")
+        host, port = self._runner.addresses[0][:2]
+        return f"https://{host}:{port}{PATH}"
 
     async def __aexit__(self, *exc_info: object) -> None:
         if self._keeping is not None:

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-_EXACT = 2**53
-"""Up to here a float that has no fraction is exactly that integer."""
+from compozy.language.shapes.bounds import INT64_MAX, INT64_MIN
 
 
 def canonical_json(value: Any) -> str:
@@ -20,6 +19,6 @@ def _plain(value: Any) -> Any:
         return {name: _plain(child) for name, child in value.items()}
     if isinstance(value, list):
         return [_plain(child) for child in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
-        return int(value)
+    if isinstance(value, float) and value.is_integer() and INT64_MIN <= value <= INT64_MAX:
+        return int(value)  # as Kubernetes writes it
     return value
