@@ -94,15 +94,15 @@ def _choice() -> st.SearchStrategy[Node]:
 
 @st.composite
 def _object(draw: st.DrawFn, inner: st.SearchStrategy[Node]) -> Node:
-    fields = draw(st.dictionaries(NAMES, inner, max_size=4))
+    fields = draw(st.dictionaries(NAMES, inner, min_size=1, max_size=4))
     schema: Schema = {"type": "object", "properties": {name: node[0] for name, node in fields.items()}}
-    if fields:
-        schema["required"] = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
+    schema["required"] = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
     more = draw(st.sampled_from([None, False, {"type": "string"}]))
     if more is not None:
         schema[draw(st.sampled_from(["additionalProperties", "unevaluatedProperties"]))] = more
     good = {name: node[1] for name, node in fields.items()}
-    return schema, st.fixed_dictionaries({}, optional=good) | st.fixed_dictionaries(good)
+    whole = st.fixed_dictionaries(good)
+    return schema, st.one_of(whole, whole, st.fixed_dictionaries({}, optional=good))
 
 
 @st.composite
@@ -112,7 +112,7 @@ def _list(draw: st.DrawFn, inner: st.SearchStrategy[Node]) -> Node:
         st.fixed_dictionaries({}, optional={"minItems": st.integers(0, 2), "maxItems": st.integers(0, 3)})
     )
     extra = {"uniqueItems": True} if draw(st.booleans()) else {}
-    return {"type": "array", "items": schema, **limits, **extra}, st.lists(good, max_size=4)
+    return {"type": "array", "items": schema, **limits, **extra}, st.lists(good, min_size=1, max_size=4)
 
 
 def nodes() -> st.SearchStrategy[Node]:
