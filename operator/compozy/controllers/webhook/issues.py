@@ -53,7 +53,7 @@ class Issue:
     def moments(self) -> tuple[datetime, ...]:
         """When something changes because of it."""
         settled = self.made_at + self.settle
-        return settled, settled + self.settle, self.is_due_at
+        return settled, settled + self.settle, self.is_due_at, self.expires_at
 
 
 def served(issues: Sequence[Issue], hosts: Iterable[str], now: datetime) -> Issue | None:
