@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ STORABLE_NUMBERS = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
     st.sampled_from([2**53, 2**53 + 1, 0.0, -0.0, 1.0, 2.5, 1e15, 1e16, 2.0**53, 1e21, 1e22, 1e300, 5e-324, 0.1]),
     st.floats(-1e18, 1e18),
+    st.integers(2**53, 2**62).map(float),
 )
 NUMBERS = STORABLE_NUMBERS | st.one_of(
     st.integers(2**63, 2**80),
@@ -158,8 +160,8 @@ def as_stored(value: Any) -> Any:
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         return value
     number = float(value)
-    # Go writes a double without an exponent below 1e21, so that it is read as an integer.
-    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    # Go writes a double without an exponent below 1e21, with as few digits as tell it from others, and zeros.
+    return int(Decimal(repr(number))) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def is_sent_unchanged(value: Any) -> bool:

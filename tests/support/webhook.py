@@ -9,13 +9,16 @@ import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import urllib3
 
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response
+from compozy.cli.kube.client import Identity
 from compozy.cli.kube.errors import ApiError
+from compozy.cli.kube.resources import Resource
 from compozy.controllers.cache import Cache
 from compozy.controllers.judges import Judges
 from compozy.controllers.metrics import Metrics
@@ -24,6 +27,7 @@ from compozy.controllers.webhook.issuing import make_issue
 from compozy.controllers.webhook.reviewer import Reviewer
 from compozy.controllers.webhook.server import Webhook
 from compozy.controllers.webhook.tls import Tls
+from support.answer_strategies import AGENT
 
 Object = dict[str, Any]
 
@@ -93,6 +97,20 @@ def review_of(question: Object, response: Object, user: str, *groups: str) -> Ob
             "oldObject": question,
         },
     }
+
+
+class KnownAgents:
+    """The API server as far as the plugin reads it: there is one agent."""
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Object:
+        if (resource.plural, name) == ("agents", AGENT):
+            return {}
+        raise ApiError(404, "NotFound", f"there is no {name}")
+
+
+def plugin_session(namespace: str, user: str, *groups: str) -> Any:
+    """As much of a session of the plugin as it takes to check an answer."""
+    return SimpleNamespace(identity=Identity(user, groups), client=KnownAgents(), namespace=namespace)
 
 
 def told_to_the_plugin(reply: Object) -> CliError | None:

@@ -12,6 +12,8 @@ from compozy.cli.kube.client import Client, Identity, Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import AGENTS, CATALOG_ENTRIES, NAMESPACES, PLAN_RUNS, PLANS
 from compozy.cli.session import Session
+from compozy.language.shapes.bounds import json_faults
+from compozy.language.shapes.canonical import as_given_back
 from compozy.requests.respond import Catalog, Refused, judge
 from compozy.requests.respond import Identity as Responder
 
@@ -25,13 +27,20 @@ def check_answer(session: Session, request: Object, response: Object) -> None:
     """Raises CliError when the response would not be accepted."""
     verdict = judge(
         request,
-        response,
+        _as_stored(response),
         Responder(session.identity.username, frozenset(session.identity.groups)),
         _starters(session.client, request, session.identity),
         _catalog(session.client, request["metadata"]["namespace"]),
     )
     if isinstance(verdict, Refused):
         raise refusal(verdict.code, verdict.message, verdict.details, verdict.reason)
+
+
+def _as_stored(response: Object) -> Object:
+    """The response as the operator will read it. One that cannot be stored is judged as it is."""
+    if "payload" not in response or json_faults(response["payload"]):
+        return response
+    return {**response, "payload": as_given_back(response["payload"])}
 
 
 def _starters(client: Client, request: Object, identity: Identity) -> list[str | None]:

@@ -1,36 +1,23 @@
 """Plugin, webhook and operator hold every answer to its question alike: same code, same paths, same words."""
 
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from compozy.cli.errors import CliError
 from compozy.cli.gathering import check_answer
-from compozy.cli.kube.client import Identity as PluginIdentity
-from compozy.cli.kube.errors import ApiError
 from compozy.controllers.cache import Cache
 from compozy.requests.respond import same_answer
 from compozy.requests.verdict import Identity, Refused, bounded
 from support.answer_strategies import AGENT, answers, as_stored, is_json, is_sent_unchanged
 from support.apiserver import request
-from support.webhook import running, told_to_the_plugin
+from support.webhook import plugin_session, running, told_to_the_plugin
 
 pytestmark = pytest.mark.unit
 
 NAMESPACE, USER, GROUPS = "here", "alice", ("responders",)
 
 
-class KnownAgents:
-    """The API server as far as the plugin reads it."""
-
-    def get(self, resource, namespace, name):
-        if (resource.plural, namespace, name) == ("agents", NAMESPACE, AGENT):
-            return {}
-        raise ApiError(404, "NotFound", "no such agent")
-
-
-SESSION = SimpleNamespace(identity=PluginIdentity(USER, GROUPS), client=KnownAgents(), namespace=NAMESPACE)
+SESSION = plugin_session(NAMESPACE, USER, *GROUPS)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +59,8 @@ def outcome(error):
 @example(({"type": "object", "properties": {"a": {"type": "number"}}}, {"a": 1e20}))
 @example(({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 2**63}))
 @example(({"type": "object", "properties": {"a": {"const": 1}}}, {"a": True}))
+@example(({"type": "object", "properties": {"a": {"multipleOf": 1000}}}, {"a": 1.2345678901234567e18}))
+@example(({"type": "object", "properties": {"a": {"const": 9007199254740994}}}, {"a": 2.0**53 + 2}))
 @example(({"type": "object", "properties": {"payload": {"type": "string"}}}, {"payload": 1}))
 @example(({"type": "object", "properties": {"decision": {"type": "string"}}}, {"decision": 1}))
 @example(({"type": "object", "properties": {"a": {"uniqueItems": True}}}, {"a": [1e17, 10**17]}))
