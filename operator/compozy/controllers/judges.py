@@ -14,8 +14,8 @@ from compozy.controllers.catalog import Catalog
 from compozy.requests.respond import judge
 from compozy.requests.verdict import Identity, Refused, Verdict
 
-THREADS = 4
-"""So many answers that take long leave the others waiting."""
+THREADS = 2
+"""More would not judge faster, but keep the event loop waiting longer for its turn."""
 
 T = TypeVar("T")
 
