@@ -67,14 +67,14 @@ class App:
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)
-        self._webhook = None if settings.webhook is None else self._webhook_for(api, settings.webhook)
+        self.webhook = None if settings.webhook is None else self._webhook_for(api, settings.webhook)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> "App":
         await self._fill()
         self._stack.enter_context(self._judges)
-        if self._webhook is not None:
-            await self._stack.enter_async_context(self._webhook)
+        if self.webhook is not None:
+            await self._stack.enter_async_context(self.webhook)
         await self._stack.enter_async_context(self.web)
         self._start(self.recorder.run(urgent=self.reconciler.turns))
         self._start(self._sweep())

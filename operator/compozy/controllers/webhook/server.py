@@ -49,7 +49,9 @@ class Webhook:
     async def __aenter__(self) -> "Webhook":
         app = web.Application(client_max_size=MAX_BODY)
         app.router.add_post(PATH, self._review)
-        self._runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEEP_ALIVE_SECONDS)
+        self._runner = web.AppRunner(
+            app, access_log=None, keepalive_timeout=KEEP_ALIVE_SECONDS, shutdown_timeout=BODY_SECONDS
+        )
         await self._runner.setup()
         host, port = self._settings.host, self._settings.port
         # Replicas on one machine share the port, as those in a cluster share a Service.
@@ -69,6 +71,10 @@ class Webhook:
         return f"https://{host}:{port}{PATH}"
 
     async def __aexit__(self, *exc_info: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Answer what was asked, and no more. Idempotent."""
         if self._keeping is not None:
             self._keeping.cancel()
             await asyncio.gather(self._keeping, return_exceptions=True)
