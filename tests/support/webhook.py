@@ -19,6 +19,7 @@ from compozy.cli.failures import of_refused_response
 from compozy.cli.kube.client import Identity
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import Resource
+from compozy.controllers.api_client import ApiError as OperatorApiError
 from compozy.controllers.cache import Cache
 from compozy.controllers.judges import Judges
 from compozy.controllers.metrics import Metrics
@@ -51,6 +52,11 @@ class NoNews:
     async def items(self, path: str) -> AsyncIterator[Object]:
         for item in ():
             yield item
+
+    async def get(self, path: str) -> Object:
+        if path.endswith("/unreadable"):
+            raise OperatorApiError(500, "InternalError", "not now")
+        raise OperatorApiError(404, "NotFound", path)
 
 
 class RunningWebhook:

@@ -132,6 +132,17 @@ def test_what_a_newer_version_adds_does_not_matter(webhook):
     assert webhook.review(asked, response({"environment": "staging"}, uid="1"), "alice")["allowed"]
 
 
+def test_a_run_that_is_gone_leaves_open_who_started_it(webhook):
+    asked = question(run="gone", responders={"initiator": "deny"})
+    error = told_to_the_plugin(webhook.review(asked, response({"environment": "staging"}), "alice"))
+    assert error.code == "respond_self_denied"
+
+
+def test_where_the_api_server_cannot_be_read_nothing_is_said(webhook):
+    review = review_of(question(run="unreadable"), response({"environment": "staging"}), "alice")
+    assert webhook.post(json.dumps(review).encode()).status == 503
+
+
 # -- what is no review ---------------------------------------------------------------------------------------
 
 

@@ -66,7 +66,7 @@ class SelfMade:
         except ApiError as error:
             hint = ": is crds/webhook.yaml installed?" if error.status in (403, 404) else ""
             log.warning("the webhook's certificates cannot be seen to: %s%s", error, hint)
-        except (TimeoutError, aiohttp.ClientError) as error:
+        except (OSError, ValueError, aiohttp.ClientError) as error:
             log.warning("the webhook's certificates cannot be seen to: %r", error)
         return RETRY
 

@@ -9,9 +9,10 @@ import json
 import logging
 import time
 
-from aiohttp import web
+from aiohttp import ClientError, web
 
 from compozy.api.webhook import PATH
+from compozy.controllers.api_client import ApiError
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.settings import WebhookSettings
 from compozy.controllers.webhook.certificates import Certificates
@@ -97,6 +98,9 @@ class Webhook:
         except ReviewInvalid as error:
             self._metrics.answers_reviewed.labels("invalid").inc()
             raise web.HTTPBadRequest(text=f"{error}\n") from None
+        except (ApiError, ClientError, TimeoutError) as error:
+            log.warning("an answer could not be judged: %r", error)
+            raise web.HTTPServiceUnavailable(text="what the answer depends on cannot be read now\n") from None
         finally:
             self._under_way -= 1
 
