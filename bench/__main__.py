@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.connection import CONNECTIONS
 from bench.errors import BenchFailed
-from bench.figures import figures, startup_figures
+from bench.figures import figures, startup_figures, webhook_figures
 from bench.graphs import graph_figures
 from bench.language import language_figures
 from bench.life import SINGLE_ANSWERS
@@ -73,7 +73,7 @@ def _options() -> tuple[Settings, Path]:
 
 def _report(settings: Settings, results: Results) -> None:
     found = figures(results.lives, OURS.name, PROTOTYPE) + startup_figures(results.startup)
-    found += language_figures() + graph_figures() + redaction_figures()
+    found += webhook_figures(results.reviews) + language_figures() + graph_figures() + redaction_figures()
     repeated = len(results.lives[OURS.name])
     used = {
         "runs": settings.runs,

@@ -7,6 +7,7 @@ from typing import Literal
 
 from bench.life import Lives, Phase
 from bench.plugin import Startup
+from bench.webhook import Reviews
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,20 @@ def startup_figures(startup: Startup) -> list[Figure]:
         Figure(
             "respond_wall", "kubectl compozy respond, by the clock", "s", 3, responded, target=Target("<", 0.6)
         ),
+    ]
+
+
+def webhook_figures(reviews: Reviews) -> list[Figure]:
+    """The figures of the webhook: what a review takes, and what it adds to a patch."""
+    review, patch = "webhook, review of a 16 KiB answer", "patch with a 16 KiB answer"
+    slowest = _percentile(reviews.review, 99)
+    return [
+        Figure("review_p50", f"{review}, p50", "ms", 1, _percentile(reviews.review, 50)),
+        Figure("review_p99", f"{review}, p99", "ms", 1, slowest, target=Target("<", 20.0)),
+        Figure("patch_with_p50", f"{patch}, with it, p50", "ms", 1, _percentile(reviews.patch_with, 50)),
+        Figure("patch_with_p99", f"{patch}, with it, p99", "ms", 1, _percentile(reviews.patch_with, 99)),
+        Figure("patch_without_p50", f"{patch}, without, p50", "ms", 1, _percentile(reviews.patch_without, 50)),
+        Figure("patch_without_p99", f"{patch}, without, p99", "ms", 1, _percentile(reviews.patch_without, 99)),
     ]
 
 

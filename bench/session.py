@@ -15,10 +15,11 @@ from bench.life import Lives, live
 from bench.machine import machine
 from bench.plugin import Startup, startup
 from bench.sides import OURS, Side
+from bench.webhook import Reviews, reviews
 from controlplane import ControlPlane, Progress, prepare
 
-PLUGIN_SECONDS = 40.0
-"""Kept free for the plugin when another repetition is thought of."""
+PLUGIN_SECONDS = 55.0
+"""Kept free for the plugin and the webhook when another repetition is thought of."""
 _LOG_LINES = 10
 
 
@@ -38,6 +39,7 @@ class Results:
 
     machine: dict[str, Any]
     startup: Startup
+    reviews: Reviews
     lives: dict[str, list[Lives]] = field(default_factory=dict)
     """By side, in the order of the repetitions."""
     seconds: float = 0.0
@@ -55,12 +57,14 @@ async def measure(sides: Sequence[Side], settings: Settings, progress: Progress)
             _refuse_others_servers(clusters[side.name])
             with progress.step(f"installing {side.name}"):
                 side.install(clusters[side.name])
-        results = Results(machine(clusters[OURS.name].kubeconfig), Startup())
+        results = Results(machine(clusters[OURS.name].kubeconfig), Startup(), Reviews())
         with _failures_explained(directory, settings.seconds):
             async with asyncio.timeout(settings.seconds - (time.monotonic() - began)):
                 results.lives = await _alternately(sides, clusters, settings, directory, progress, began)
                 with progress.step("plugin"):
                     results.startup = await startup(clusters[OURS.name], directory)
+                with progress.step("webhook"):
+                    results.reviews = await reviews(clusters[OURS.name], directory)
     results.seconds = time.monotonic() - began
     return results
 

@@ -67,7 +67,7 @@ def _operator(cluster: ControlPlane, log: Path) -> Iterator[int]:
 
 
 def _install(cluster: ControlPlane) -> None:
-    install(cluster.kubeconfig)
+    install(cluster)
     kubectl(cluster.kubeconfig, "apply", "-n", NAMESPACE, "-f", "-", stdin=_OUR_PLAN)
     until_served(cluster, "planruns.compozy.dev", "humanrequests.compozy.dev")
 

@@ -21,6 +21,7 @@ import yaml
 from compozy.api.base import API_VERSION, GROUP, VERSION
 from compozy.api.identity import OPERATOR_USER
 from compozy.api.manifests import all_manifests
+from localcluster.webhook import new_url
 
 Object = dict[str, Any]
 
@@ -155,10 +156,11 @@ class Api:
 
 
 def install(cluster: Any) -> Api:
-    """Apply all manifests and wait until they are in force."""
+    """Apply all manifests and wait until they are in force. An operator of `operator_of` serves the webhook."""
     api = Api(cluster)
     admin = api.admin("")
-    applied = admin.kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump_all(all_manifests()))
+    manifests = yaml.safe_dump_all(all_manifests(webhook_url=new_url()))
+    applied = admin.kubectl("apply", "--server-side", "-f", "-", stdin=manifests)
     assert applied.returncode == 0, applied.stderr
     established = admin.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
     assert established.returncode == 0, established.stderr

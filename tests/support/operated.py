@@ -12,6 +12,7 @@ from controlplane import ControlPlane, ControlPlaneError, Progress, prepare
 from localcluster.background import operator_of
 from localcluster.operator import OperatorProcess
 from support.apiserver import Api, install
+from support.reviews import switched_off
 from support.stage import Stage, eventually
 
 _numbers = itertools.count(1)
@@ -62,6 +63,13 @@ def operator(shared_operator: OperatorProcess) -> Iterator[OperatorProcess]:
     yield shared_operator
     if shared_operator.process is None:
         shared_operator.start()
+
+
+@pytest.fixture
+def without_webhook(operator: OperatorProcess, operated: Api) -> Iterator[None]:
+    """The API server does not know of the webhook: an answer is judged once it is stored."""
+    with switched_off(operated):
+        yield
 
 
 @pytest.fixture(scope="session")

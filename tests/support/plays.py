@@ -50,7 +50,7 @@ class Play:
     status: dict[str, Any] | None = None
     """How the run ended; None while it has not."""
     rejection: dict[str, Any] | None = None
-    """Set when the scripted answer was handed back: the question stays open, and the play is over."""
+    """Set when the scripted answer was refused or handed back: the question stays open, and the play is over."""
     fault: str | None = None
     """What the script did not foresee; the play is over."""
 
@@ -93,8 +93,11 @@ class Play:
         if response is not None:
             response["responder"] = self.stage.person.name
             patched = self.stage.person.patch("humanrequests", name, {"response": response})
-            self.fault = None if patched.ok else f"the answer to {spec['node']} is refused: {patched.message}"
             self.last = name
+            if f"{_REFUSED}: " in patched.message:
+                self.rejection = {"code": _REFUSED}
+            elif not patched.ok:
+                self.fault = f"the answer to {spec['node']} is refused: {patched.message}"
 
 
 def _is_pending(request: Mapping[str, Any]) -> bool:

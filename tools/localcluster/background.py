@@ -8,21 +8,26 @@ from controlplane import ControlPlane, Progress, background
 from controlplane.processes import ProcessRecord, terminate
 from localcluster.install import OPERATOR_ACCOUNT, OPERATOR_NAMESPACE, install
 from localcluster.operator import STOP_SECONDS, OperatorFailed, OperatorProcess
+from localcluster.webhook import variables as webhook_variables
 
 TOKEN_SECONDS = 7 * 24 * 3600
 
 
 def operator_of(cluster: ControlPlane, log: Path, **variables: str) -> OperatorProcess:
-    """An operator, not yet started, that acts as the ServiceAccount we ship, with its rights and no more."""
+    """An operator, not yet started, that acts as the ServiceAccount we ship, with its rights and no more.
+
+    It serves the webhook where the API server was told of one on this machine.
+    """
     kubeconfig = cluster.service_account(OPERATOR_NAMESPACE, OPERATOR_ACCOUNT, lifetime_seconds=TOKEN_SECONDS)
-    return OperatorProcess(kubeconfig, log, {"COMPOZY_NAMESPACE": OPERATOR_NAMESPACE, **variables})
+    webhook = webhook_variables(cluster.kubeconfig)
+    return OperatorProcess(kubeconfig, log, {"COMPOZY_NAMESPACE": OPERATOR_NAMESPACE, **webhook, **variables})
 
 
 def up(directory: Path, progress: Progress) -> ControlPlane:
     """Start both, or find them. Raises ControlPlaneError or OperatorFailed."""
     cluster = background.up(directory, progress)
     with progress.step("installing CRDs, policies and roles"):
-        install(cluster.kubeconfig)
+        install(cluster)
     record, server = _record(directory)
     if record is not None and record.is_running():
         if server == cluster.server:

@@ -34,7 +34,7 @@ def demo(progress: Progress) -> None:
         directory = Path(name)
         with ControlPlane.start(directory / "cluster", progress) as cluster:
             with progress.step("installing CRDs, policies and roles"):
-                install(cluster.kubeconfig)
+                install(cluster)
             with progress.step("starting the operator"):
                 operator = operator_of(cluster, directory / "operator.log").start()
             with operator:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from compozy.api.manifests import Manifest, manifest_files
+from compozy.api.webhook import PATH
 
 COMMAND = "python -m compozy.api.generate"
 HEADER = f"# Generated from operator/compozy/api by `{COMMAND}`. Do not edit.\n"
@@ -49,10 +50,10 @@ def differences(directory: Path) -> dict[Path, str]:
     return problems
 
 
-def write(directory: Path) -> None:
+def write(directory: Path, webhook_url: str | None = None) -> None:
     """Write every file of manifests into the directory, which is made if need be."""
     directory.mkdir(parents=True, exist_ok=True)
-    for name, manifests in manifest_files().items():
+    for name, manifests in manifest_files(webhook_url=webhook_url).items():
         (directory / name).write_text(render(manifests), encoding="utf-8")
 
 
@@ -61,9 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description="Generate the manifests from the models.")
     parser.add_argument("--directory", type=Path, default=Path("crds"), help="where the files are (default: crds)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file differs")
+    parser.add_argument(
+        "--webhook-url",
+        metavar="URL",
+        help="for an operator outside of the cluster: where the API server finds its webhook, https://HOST:PORT"
+        f"{PATH} (give another --directory)",
+    )
     options = parser.parse_args(arguments)
     if not options.check:
-        write(options.directory)
+        write(options.directory, options.webhook_url)
         return 0
     problems = differences(options.directory)
     for path, problem in problems.items():

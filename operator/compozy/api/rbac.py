@@ -8,6 +8,7 @@ grant what one has.
 from collections.abc import Sequence
 from typing import Any
 
+from compozy.api import webhook
 from compozy.api.base import GROUP
 from compozy.api.identity import OPERATOR_ACCOUNT, OPERATOR_NAMESPACE, OPERATOR_USER, SERVICE_ACCOUNT_PREFIX
 
@@ -17,8 +18,10 @@ _WRITE = ("create", "update", "patch", "delete")
 _CHANGE = ("get", "update", "patch")
 
 
-def _rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+def _rule(group: str, resources: Sequence[str], verbs: Sequence[str], names: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a rule; with `names`, for the objects of these names alone."""
+    rule = {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+    return {**rule, "resourceNames": list(names)} if names else rule
 
 
 _OPERATOR_RULES = [
@@ -33,12 +36,21 @@ _OPERATOR_RULES = [
     _rule("", ["namespaces"], _READ),
     # kopf learns from these which resources there are.
     _rule("apiextensions.k8s.io", ["customresourcedefinitions"], _READ),
+    # To tell the API server which certificates its webhook has.
+    _rule(
+        "admissionregistration.k8s.io",
+        ["validatingwebhookconfigurations"],
+        ["get", "update"],
+        [webhook.CONFIGURATION],
+    ),
 ]
 
 _HOME_RULES = [
     _rule("coordination.k8s.io", ["leases"], [*_READ, "create", "update", "patch"]),
     # The exact parameters of actions that people decide over. It has no right to Secrets anywhere else.
     _rule("", ["secrets"], ["get", "list", "create", "delete"]),
+    # To renew the certificates of its webhook: their Secret is installed empty.
+    _rule("", ["secrets"], ["get", "update"], [webhook.SECRET]),
 ]
 """What the operator may do in its own namespace."""
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compozy.cli.errors import CliError
-from compozy.cli.failures import of_refused_response
+from compozy.cli.failures import of_refused_response, refusal
 from compozy.cli.find import get_question
-from compozy.cli.gathering import check_answer, refusal
+from compozy.cli.gathering import check_answer
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS

@@ -1,12 +1,14 @@
 """What a refusal of the API server means to the person who typed a command."""
 
 import re
+from typing import Any
 
 from compozy.cli.errors import CliError
 from compozy.cli.kube.access import ConfigError
 from compozy.cli.kube.errors import ApiError, UnreachableError
 
 _PAYLOAD_FIELD = re.compile(r"^\.?(?:response\.)?payload\.?")
+_DECISION_FIELD = re.compile(r"^\.?response\.decision$")
 _REQUEST_CODE = re.compile(
     r"request_already_answered|request_expired|request_canceled|request_validation_failed"
     r"|input_validation|respond_not_permitted|respond_self_denied"
@@ -49,10 +51,29 @@ def of_refused_response(error: ApiError) -> CliError:
     for text in told:
         found = _REQUEST_CODE.search(text)
         if found:
-            return CliError(found.group(), _without_code(text, found.group()), _payload_details(error))
+            code = found.group()
+            return refusal(code, _without_code(text, code), _payload_details(error), _reason(code, error))
     if error.status == 403:
         return CliError("respond_not_permitted", error.message)
     return of_api_error(error)
+
+
+def refusal(code: str, message: str, details: dict[str, str], reason: str | None = None) -> CliError:
+    """A refused answer. A missing entity is told with its origin and its field, as callers of APIs expect."""
+    extra: dict[str, Any] = {}
+    if code == "input_validation":
+        extra = {"origin": "response", "field": next(iter(details), "payload")}
+    if reason is not None:
+        extra["reason"] = reason
+    return CliError(code, message, details, extra=extra)
+
+
+def _reason(code: str, error: ApiError) -> str | None:
+    """What is wrong with the first entity at fault, where the refusal tells."""
+    first = next((cause for cause in error.causes if _PAYLOAD_FIELD.match(cause.field)), None)
+    if code != "input_validation" or first is None:
+        return None
+    return "unknown_reference" if first.reason == "FieldValueNotFound" else "invalid_kind_payload"
 
 
 def _without_code(text: str, code: str) -> str:
@@ -62,9 +83,11 @@ def _without_code(text: str, code: str) -> str:
 
 
 def _payload_details(error: ApiError) -> dict[str, str]:
-    """What is wrong by path into the payload; the payload itself is `payload`."""
-    return {
-        _PAYLOAD_FIELD.sub("", cause.field) or "payload": cause.message
-        for cause in error.causes
-        if _PAYLOAD_FIELD.match(cause.field)
-    }
+    """What is wrong by path into the payload; the payload itself is `payload`, what was decided `decision`."""
+    details = {}
+    for cause in error.causes:
+        if _PAYLOAD_FIELD.match(cause.field):
+            details[_PAYLOAD_FIELD.sub("", cause.field) or "payload"] = cause.message
+        elif _DECISION_FIELD.match(cause.field):
+            details["decision"] = cause.message
+    return details

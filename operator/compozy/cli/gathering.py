@@ -6,14 +6,15 @@ read is left to them.
 """
 
 import re
-from typing import Any
 
 from compozy.cli.catalog import NAMED_OBJECTS, name_of_entry
-from compozy.cli.errors import CliError
+from compozy.cli.failures import refusal
 from compozy.cli.kube.client import Client, Identity, Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import CATALOG_ENTRIES, PLAN_RUNS
 from compozy.cli.session import Session
+from compozy.language.shapes.bounds import json_faults
+from compozy.language.shapes.canonical import as_given_back
 from compozy.requests.respond import Catalog, Refused, judge
 from compozy.requests.respond import Identity as Responder
 
@@ -26,7 +27,7 @@ def check_answer(session: Session, request: Object, response: Object) -> None:
     """Raises CliError when the response would not be accepted."""
     verdict = judge(
         request,
-        response,
+        _as_stored(response),
         Responder(session.identity.username, frozenset(session.identity.groups)),
         _starters(session.client, request, session.identity),
         _catalog(session.client, request["metadata"]["namespace"]),
@@ -35,14 +36,11 @@ def check_answer(session: Session, request: Object, response: Object) -> None:
         raise refusal(verdict.code, verdict.message, verdict.details, verdict.reason)
 
 
-def refusal(code: str, message: str, details: dict[str, str], reason: str | None = None) -> CliError:
-    """A refused answer. A missing entity is told with its origin and its field, as callers of APIs expect."""
-    extra: dict[str, Any] = {}
-    if code == "input_validation":
-        extra = {"origin": "response", "field": next(iter(details), "payload")}
-    if reason is not None:
-        extra["reason"] = reason
-    return CliError(code, message, details, extra=extra)
+def _as_stored(response: Object) -> Object:
+    """The response as the operator will read it. One that cannot be stored is judged as it is."""
+    if "payload" not in response or json_faults(response["payload"]):
+        return response
+    return {**response, "payload": as_given_back(response["payload"])}
 
 
 def _starters(client: Client, request: Object, identity: Identity) -> list[str | None]:

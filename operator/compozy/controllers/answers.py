@@ -7,10 +7,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from compozy.controllers.api_client import ApiClient
 from compozy.controllers.cache import Cache, Item
-from compozy.controllers.catalog import Catalog
 from compozy.controllers.conditions import condition
+from compozy.controllers.judges import Judges
 from compozy.controllers.lineage import starters
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.proposals import Proposals
@@ -21,7 +20,7 @@ from compozy.engine.events import Event, RequestAnswered, RequestCanceled
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.problems import faults_line
 from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of, was_taken
-from compozy.requests.respond import Identity, Refused, judge
+from compozy.requests.verdict import Identity, Refused, bounded
 
 
 @dataclass(slots=True)
@@ -38,14 +37,14 @@ class Answers:
 
     def __init__(
         self,
-        api: ApiClient,
+        judges: Judges,
         store: Store,
         cache: Cache,
         recorder: Recorder,
         metrics: Metrics,
         proposals: Proposals,
     ) -> None:
-        self._api = api
+        self._judges = judges
         self._proposals = proposals
         self._store = store
         self._cache = cache
@@ -100,13 +99,8 @@ class Answers:
     async def _verdict(self, view: RunView, request: Item) -> Refused | None:
         response = request["response"]
         identity = Identity.of_user(response["responder"])
-        catalog = Catalog(self._cache, request["metadata"]["namespace"])
-        started_by = starters(self._cache, view.run)
         unanswered = {key: value for key, value in request.items() if key != "response"}
-        verdict = judge(unanswered, response, identity, started_by, catalog.has)
-        if isinstance(verdict, Refused) and verdict.code == "input_validation":
-            await catalog.refresh(self._api)
-            verdict = judge(unanswered, response, identity, started_by, catalog.has)
+        verdict = await self._judges.verdict(unanswered, response, identity, starters(self._cache, view.run))
         return verdict if isinstance(verdict, Refused) else None
 
     async def expire(self, view: RunView, request: Item, now: datetime) -> Event:
@@ -149,7 +143,7 @@ class Answers:
         response, uid = request["response"], request["metadata"]["uid"]
         at = request["metadata"]["resourceVersion"]
         rejection: dict[str, Any] = {"code": code, "by": response["responder"], "at": timestamp(now)}
-        rejection["fields"] = dict(list(details.items())[:100])
+        rejection["fields"] = bounded(details)
         status = {**(request.get("status") or {}), "lastRejection": rejection}
         told = await self._store.write_status(request, status)
         opened = await self._store.merge(told, {"response": None})

@@ -10,6 +10,7 @@ from compozy.controllers.answers import Answers
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Cache, Key
 from compozy.controllers.children import Children
+from compozy.controllers.judges import Judges
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.paths import all_of
 from compozy.controllers.plans import Plans
@@ -19,10 +20,13 @@ from compozy.controllers.recorder import Recorder
 from compozy.controllers.records import Records
 from compozy.controllers.runs import Gatherer
 from compozy.controllers.secrecy import Secrecy
-from compozy.controllers.settings import Settings
+from compozy.controllers.settings import Settings, WebhookSettings
 from compozy.controllers.store import Store
 from compozy.controllers.watchdog import Watchdog
 from compozy.controllers.web import Web
+from compozy.controllers.webhook.certificates import Certificates, FromDirectory, SelfMade
+from compozy.controllers.webhook.reviewer import Reviewer
+from compozy.controllers.webhook.server import Webhook
 from compozy.controllers.work_queue import WorkQueue
 from compozy.requests.closing import is_open
 
@@ -38,6 +42,8 @@ class App:
 
     def __init__(self, api: ApiClient, settings: Settings, user: str, secrecy: Secrecy) -> None:
         """`user` is the operator as the API server knows it."""
+        self._api = api
+        self._stack = AsyncExitStack()
         self.settings = settings
         self.cache = Cache()
         self.metrics = Metrics(lambda: sum(map(is_open, self.cache.all("HumanRequest"))))
@@ -48,7 +54,8 @@ class App:
         self.gatherer = Gatherer(self.cache, self.plans, records, settings)
         self.recorder = Recorder(api, secrecy)
         self.proposals = Proposals(api, self.cache, settings.namespace)
-        self.answers = Answers(api, store, self.cache, self.recorder, self.metrics, self.proposals)
+        self._judges = Judges(api, self.cache)
+        self.answers = Answers(self._judges, store, self.cache, self.recorder, self.metrics, self.proposals)
         children = Children(store, self.cache, records, self.plans, user)
         self.reconciler = Reconciler(
             store,
@@ -65,16 +72,26 @@ class App:
         )
         self.plan_turns: WorkQueue[Key] = WorkQueue("plan", self.plans.reconcile, PLAN_CONCURRENCY)
         self.web = Web(settings, self.metrics, self.watchdog)
-        self._api = api
-        self._stack = AsyncExitStack()
+        self.webhook = None if settings.webhook is None else self._webhook_for(api, settings.webhook)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> "App":
         await self._fill()
+        self._stack.enter_context(self._judges)
+        if self.webhook is not None:
+            await self._stack.enter_async_context(self.webhook)
         await self._stack.enter_async_context(self.web)
         self._start(self.recorder.run(urgent=self.reconciler.turns))
         self._start(self._sweep())
         return self
+
+    def _webhook_for(self, api: ApiClient, settings: WebhookSettings) -> Webhook:
+        # Threads of its own: what anybody may ask the webhook must not hold up what the operator judges.
+        judges = self._stack.enter_context(Judges(api, self.cache))
+        certificates: Certificates = SelfMade(api, self.settings.namespace, settings.lifetime)
+        if settings.certificates is not None:
+            certificates = FromDirectory(settings.certificates)
+        return Webhook(settings, Reviewer(api, self.cache, judges), certificates, self.metrics)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))

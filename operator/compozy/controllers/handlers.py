@@ -24,6 +24,7 @@ from compozy.requests.closing import is_open
 def register(registry: kopf.OperatorRegistry, app: App) -> None:
     """Register every handler of the operator."""
     _register_login(registry)
+    _register_cleanup(registry, app)
     _register_watches(registry, app)
     _register_expiry(registry, app)
 
@@ -32,6 +33,14 @@ def _register_login(registry: kopf.OperatorRegistry) -> None:
     @kopf.on.login(registry=registry)
     def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
         return kopf.login_with_service_account(**kwargs) or kopf.login_via_client(**kwargs)
+
+
+def _register_cleanup(registry: kopf.OperatorRegistry, app: App) -> None:
+    @kopf.on.cleanup(registry=registry)
+    async def cleanup(**_: Any) -> None:
+        # kopf waits for tasks that it did not start, and an open connection is one.
+        if app.webhook is not None:
+            await app.webhook.stop()
 
 
 def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:

@@ -29,6 +29,18 @@ class Metrics:
         self.answers_rejected = self._counter(
             "answers_rejected", "Answers handed back, by code.", "code", get_args(Code)
         )
+        self.answers_reviewed = Counter(
+            "compozy_answers_reviewed",
+            "Answers the webhook was asked about, by what it said.",
+            ["said"],
+            registry=self.registry,
+        )
+        self.review_seconds = Histogram(
+            "compozy_answer_review_seconds",
+            "Seconds from having an answer's review to its verdict.",
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
         self.runs_finished = self._counter("runs_finished", "Runs that ended, by phase.", "phase", FINAL_PHASES)
         self.answer_to_resumed = Histogram(
             "compozy_answer_to_resumed_seconds",

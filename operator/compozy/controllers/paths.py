@@ -47,3 +47,13 @@ def secrets(namespace: str, name: str = "") -> str:
 def events(namespace: str) -> str:
     """Events of a namespace."""
     return f"/api/v1/namespaces/{quote(namespace)}/events"
+
+
+def secret_path(namespace: str, name: str) -> str:
+    """One Secret."""
+    return f"/api/v1/namespaces/{quote(namespace)}/secrets/{quote(name)}"
+
+
+def webhook_configuration_path(name: str) -> str:
+    """One ValidatingWebhookConfiguration."""
+    return f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{quote(name)}"

@@ -1,5 +1,6 @@
 """Who answers, and whether the answer is admitted: the words in which that is decided."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,6 +15,9 @@ Code = Literal[
     "respond_not_permitted",
     "respond_self_denied",
 ]
+
+MAX_DETAILS, MAX_PATH, MAX_DETAIL = 100, 512, 4096
+"""How many faults are told outside of this process, and how much of each: as many as `lastRejection` holds."""
 
 Reason = Literal["unknown_reference", "invalid_kind_payload"]
 """A name that nothing has, or a value that is no name at all."""
@@ -63,3 +67,8 @@ class Refused:
 
 
 Verdict = Accepted | Refused
+
+
+def bounded(details: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong, cut to what is told: the paths are made of names that came with the answer."""
+    return {str(path)[:MAX_PATH]: str(text)[:MAX_DETAIL] for path, text in list(details.items())[:MAX_DETAILS]}

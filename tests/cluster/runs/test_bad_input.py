@@ -21,7 +21,7 @@ def rejection(stage, request):
     return eventually(handed_back, "the answer is handed back")
 
 
-def test_an_answer_that_does_not_fit_is_handed_back_with_every_fault(stage):
+def test_an_answer_that_does_not_fit_is_handed_back_with_every_fault(without_webhook, stage):
     run = stage.start(plans.STEPS, plans.STEPS_INPUTS)
     request = stage.question(run)
     assert stage.answer(request, {"channel": "loud", "confirm": "yes"}).ok
@@ -48,7 +48,7 @@ def test_the_plugin_refuses_it_before_it_is_written(stage):
 
 
 @pytest.mark.parametrize("door", ["plugin", "patch"])
-def test_an_unknown_agent_is_named_by_its_nested_path(stage, door):
+def test_an_unknown_agent_is_named_by_its_nested_path(without_webhook, stage, door):
     run = stage.start(plans.GRAPH, plans.GRAPH_INPUTS)
     request = stage.question(run)
     payload = {"environment": "staging", "assignment": {"reviewer": "nobody-here"}}

@@ -56,7 +56,7 @@ def test_secrets_in_a_prompt_are_in_no_object_and_no_event(stage):
     assert SECRET not in json.dumps(request["spec"]) and "hunter2" not in json.dumps(request["spec"])
 
 
-def test_an_answer_that_is_too_large_is_handed_back(stage):
+def test_an_answer_that_is_too_large_is_handed_back(without_webhook, stage):
     run = stage.start(ANY)
     request = stage.question(run)
     assert stage.answer(request, {"x": "y" * 200_000}).ok
@@ -107,7 +107,7 @@ def test_a_long_message_is_cut(stage):
 
 
 @pytest.mark.parametrize("depth", [150, 400, 900])
-def test_an_answer_that_nests_too_deep_is_handed_back(stage, depth):
+def test_an_answer_that_nests_too_deep_is_handed_back(without_webhook, stage, depth):
     run = stage.start(ANY)
     request = stage.question(run)
     payload = json.loads('{"a":' * depth + "1" + "}" * depth)

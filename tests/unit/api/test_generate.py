@@ -46,6 +46,13 @@ def test_checking_names_the_file_and_what_to_do(
     assert (tmp_path / name).exists() is (text is not None)
 
 
+def test_manifests_for_an_operator_outside_of_the_cluster(tmp_path: Path) -> None:
+    url = "https://plans.example.com:9443/answers"
+    assert main(["--directory", str(tmp_path), "--webhook-url", url]) == 0
+    assert list(differences(tmp_path)) == [tmp_path / "webhook.yaml"]
+    assert f"url: {url}" in (tmp_path / "webhook.yaml").read_text()
+
+
 @pytest.mark.parametrize("name", manifest_files())
 def test_the_text_is_the_manifests_and_nothing_else(name: str) -> None:
     manifests = manifest_files()[name]

@@ -57,7 +57,7 @@ def test_names_of_secrets_are_looked_up_without_a_right_to_secrets() -> None:
         for rule in one.get("rules", ())
         if {"secrets", "*"} & set(rule["resources"]) and {"", "*"} & set(rule["apiGroups"])
     ]
-    assert allowed == [("Role", OPERATOR_NAMESPACE)]
+    assert set(allowed) == {("Role", OPERATOR_NAMESPACE)}
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,43 @@ def test_no_role_has_more_than_it_names(role: dict[str, Any]) -> None:
     for rule in role["rules"]:
         named_things = {*rule["apiGroups"], *rule["resources"], *rule["verbs"]}
         assert not named_things & {"*", "escalate", "bind", "impersonate", "deletecollection"}
+        if "validatingwebhookconfigurations" in named_things:
+            assert rule["resourceNames"]
+            assert set(rule["verbs"]) == {"get", "update"}
+
+
+def test_the_webhook_is_asked_about_answers_only_and_nothing_depends_on_it() -> None:
+    configuration = named(all_manifests(), "ValidatingWebhookConfiguration", "compozy-answers")
+    (webhook,) = configuration["webhooks"]
+    assert webhook["rules"] == [
+        {
+            "apiGroups": ["compozy.dev"],
+            "apiVersions": ["v1alpha1"],
+            "operations": ["UPDATE"],
+            "resources": ["humanrequests"],
+            "scope": "Namespaced",
+        }
+    ]
+    assert [one["expression"] for one in webhook["matchConditions"]] == [
+        "has(object.response) && !has(oldObject.response)"
+    ]
+    wanted = ("Ignore", "None", "Equivalent", 5)
+    fields = ("failurePolicy", "sideEffects", "matchPolicy", "timeoutSeconds")
+    assert tuple(webhook[field] for field in fields) == wanted
+    assert "caBundle" not in webhook["clientConfig"]
+
+
+def test_the_api_server_calls_the_service_or_an_operator_elsewhere() -> None:
+    service = named(all_manifests(), "Service", "compozy-webhook")
+    called = _client(all_manifests())["service"]
+    assert (called["name"], called["namespace"]) == (service["metadata"]["name"], service["metadata"]["namespace"])
+    assert called["port"] in [port["port"] for port in service["spec"]["ports"]]
+    elsewhere = all_manifests(webhook_url="https://127.0.0.1:9443/answers")
+    assert _client(elsewhere) == {"url": "https://127.0.0.1:9443/answers"}
+    assert "Service" not in [one["kind"] for one in elsewhere]
+
+
+def _client(manifests: list[dict[str, Any]]) -> dict[str, Any]:
+    configuration = named(manifests, "ValidatingWebhookConfiguration", "compozy-answers")
+    client: dict[str, Any] = configuration["webhooks"][0]["clientConfig"]
+    return client

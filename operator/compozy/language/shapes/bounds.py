@@ -17,6 +17,9 @@ MAX_NODES = 100_000
 MAX_FAULTS = 100
 """Faults reported for one value: as many as a request's `lastRejection` holds."""
 
+_EXPONENT_FROM = 1e21
+"""From here on Kubernetes writes a number with an exponent."""
+
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 Pointer = tuple[str | int, ...]
@@ -28,16 +31,20 @@ def dotted(pointer: Pointer) -> str:
     return ".".join(str(segment) for segment in pointer) or "payload"
 
 
-def json_faults(value: Any, max_depth: int = MAX_DEPTH) -> dict[Pointer, str]:
-    """Return why `value` is no JSON value that Kubernetes can keep, by place; empty when it is one."""
+def json_faults(value: Any, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES) -> dict[Pointer, str]:
+    """Return why `value` is no JSON value that Kubernetes can keep, by place; empty when it is one.
+
+    An integer must fit in 64 bits, and a number such as `1e20`, between 2^63 and 10^21, is refused with them:
+    Kubernetes writes it without the exponent, as an integer that does not fit.
+    """
     faults: dict[Pointer, str] = {}
     stack: list[tuple[Pointer, Any]] = [((), value)]
     nodes = 0
     while stack and len(faults) < MAX_FAULTS:
         pointer, node = stack.pop()
         nodes += 1
-        if nodes > MAX_NODES:
-            return {(): f"has more than {MAX_NODES} parts"}
+        if nodes > max_nodes:
+            return {(): f"has more than {max_nodes} parts"}
         if len(pointer) > max_depth:
             return {pointer[:8]: f"is nested more than {max_depth} levels deep"}
         if isinstance(node, dict):
@@ -60,11 +67,16 @@ def _scalar_fault(node: Any) -> str | None:
         return None
     if isinstance(node, str):
         return None if _is_unicode(node) else "is not valid Unicode text"
-    if isinstance(node, int):
-        return None if INT64_MIN <= node <= INT64_MAX else "must fit in 64 bits"
-    if isinstance(node, float):
-        return None if math.isfinite(node) else "must be a finite number"
+    if isinstance(node, int | float):
+        return _number_fault(node)
     return f"is no JSON value but a {type(node).__name__}: put it in quotes"
+
+
+def _number_fault(number: float) -> str | None:
+    if isinstance(number, float) and not math.isfinite(number):
+        return "must be a finite number"
+    survives = INT64_MIN <= number <= INT64_MAX or (isinstance(number, float) and abs(number) >= _EXPONENT_FROM)
+    return None if survives else "must fit in 64 bits"
 
 
 def _is_unicode(text: str) -> bool:

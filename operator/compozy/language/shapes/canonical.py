@@ -1,10 +1,10 @@
 """One text for one JSON value: what equality and digests of answers are decided on."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
-_EXACT = 2**53
-"""Up to here a float that has no fraction is exactly that integer."""
+from compozy.language.shapes.bounds import INT64_MAX, INT64_MIN
 
 
 def canonical_json(value: Any) -> str:
@@ -12,14 +12,20 @@ def canonical_json(value: Any) -> str:
 
     Expects a JSON value (`compozy.language.shapes.bounds.json_faults` finds nothing).
     """
-    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    plain = as_given_back(value)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def as_given_back(value: Any) -> Any:
+    """Return what Kubernetes gives back of a JSON value: a number without a fraction is an integer.
+
+    Beyond 2^53 that integer has the digits that tell the number from its neighbours, and zeros: another one
+    than Python makes of it.
+    """
     if isinstance(value, dict):
-        return {name: _plain(child) for name, child in value.items()}
+        return {name: as_given_back(child) for name, child in value.items()}
     if isinstance(value, list):
-        return [_plain(child) for child in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
-        return int(value)
+        return [as_given_back(child) for child in value]
+    if isinstance(value, float) and value.is_integer() and INT64_MIN <= value <= INT64_MAX:
+        return int(Decimal(repr(value)))
     return value

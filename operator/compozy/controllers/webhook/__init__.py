@@ -1,0 +1,1 @@
+"""The webhook for answers: an HTTPS server in the operator's process, and where its certificates come from."""

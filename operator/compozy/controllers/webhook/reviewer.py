@@ -1,0 +1,45 @@
+"""Judges what the API server asks about."""
+
+from functools import partial
+from typing import Any
+
+from compozy.controllers.api_client import ApiClient, ApiError
+from compozy.controllers.cache import Cache, Item, run_of
+from compozy.controllers.judges import Judges
+from compozy.controllers.lineage import starters
+from compozy.controllers.paths import list_of
+from compozy.requests.admission import Answering, read_review, reply
+from compozy.requests.verdict import Verdict
+
+
+class Reviewer:
+    """From the body of an AdmissionReview to the one that answers it."""
+
+    def __init__(self, api: ApiClient, cache: Cache, judges: Judges) -> None:
+        self._api = api
+        self._cache = cache
+        self._judges = judges
+
+    async def review(self, body: bytes) -> tuple[Verdict | None, dict[str, Any]]:
+        """Return the verdict, None where there was nothing to judge, and the reply. Raises `ReviewInvalid`."""
+        review = await self._judges.work(partial(read_review, body))
+        verdict = None if review.answering is None else await self._verdict(review.answering)
+        return verdict, reply(review, verdict)
+
+    async def _verdict(self, answering: Answering) -> Verdict:
+        run = await self._run_of(answering.request)
+        started_by = [None] if run is None else starters(self._cache, run)
+        return await self._judges.verdict(answering.request, answering.response, answering.identity, started_by)
+
+    async def _run_of(self, request: Item) -> Item | None:
+        """The run that asks. A watch may be a moment behind whoever answers at once."""
+        key = run_of(request)
+        known = self._cache.get("PlanRun", key)
+        if known is not None:
+            return known
+        try:
+            return await self._api.get(f"{list_of('PlanRun', key.namespace)}/{key.name}")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return None
