@@ -99,11 +99,24 @@ KINDS: Sequence[Kind] = (
             # Not a date: kubectl prints ages, and `<invalid>` for a time to come.
             Column("Expires", ".spec.expiresAt"),
             Column("Responder", ".response.responder", wide=True),
+            Column("Generation", ".spec.generation", type="integer", wide=True),
+            # What lists are ordered and told apart by, exactly: a Table is far cheaper than the objects.
+            Column("Opened", ".metadata.creationTimestamp", wide=True),
+            Column("Resolved", ".status.resolvedAt", wide=True),
+            Column("Workspace", ".metadata.namespace", wide=True),
+            Column("UID", ".metadata.uid", wide=True),
             AGE,
             # The last one: kubectl pads every row to the longest value of all the others.
             Column("Prompt", ".spec.prompt"),
         ),
-        selectable=(".status.state", ".spec.run", ".spec.kind", ".spec.node"),
+        selectable=(
+            ".status.state",
+            ".spec.run",
+            ".spec.kind",
+            ".spec.node",
+            ".spec.generation",
+            ".spec.item",
+        ),
     ),
     Kind(
         Agent,

@@ -26,10 +26,7 @@ def names_of(resource: Resource, field_selector: str = "") -> Completer:
 
     def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         session = session_of(ctx)
-        listed = session.client.list(
-            resource, session.namespace, field_selector=field_selector, metadata_only=True
-        )
-        names = [str(item["metadata"]["name"]) for item in listed.items]
+        names = session.client.names(resource, session.namespace, field_selector)
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
     return complete

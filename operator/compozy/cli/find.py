@@ -1,6 +1,6 @@
 """What a command speaks of: a question by name, or by run, node, generation and item; a run; a plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -10,6 +10,7 @@ from compozy.cli.errors import CliError
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS, PLANS, Resource
+from compozy.cli.kube.selectors import equal, every
 from compozy.cli.session import Session
 from compozy.cli.suggestions import PENDING, place
 
@@ -55,14 +56,17 @@ def find_question(
         )
     if (generation or 0) < 1 or (item or 0) < 0:
         raise CliError("bad_input", "--generation counts from 1 and --item from 0")
+    by_number = (equal("spec.generation", generation), equal("spec.item", "" if item is None else item))
+    by_name = (equal("spec.run", run_name), equal("spec.node", node))
     found = session.client.list(
-        HUMAN_REQUESTS, session.namespace, field_selector=f"spec.run={run_name},spec.node={node}"
+        HUMAN_REQUESTS, session.namespace, field_selector=every(*by_name, *by_number)
     ).items
-    of_generation = [request for request in found if request["spec"]["generation"] == generation]
-    for request in of_generation:
-        if request["spec"].get("item") == item:
-            return request
-    raise _not_there(f"{run_name}/{node}", generation, item, found, of_generation)
+    if found:
+        return found[0]
+    from compozy.cli.requestlist import Briefs, Filter
+
+    others = list(Briefs(session.client, session.namespace, Filter(run_name, node), None))
+    raise _not_there(f"{run_name}/{node}", generation, item, others)
 
 
 def get_question(session: Session, name: str) -> Object:
@@ -106,9 +110,10 @@ def object_name(text: str, resource: Resource) -> str:
 
 
 def _not_there(
-    where: str, generation: int | None, item: int | None, found: list[Object], of_generation: list[Object]
+    where: str, generation: int | None, item: int | None, found: Sequence[Mapping[str, Any]]
 ) -> CliError:
     """Says what there is instead."""
+    of_generation = [request for request in found if request["spec"]["generation"] == generation]
     items = sorted(request["spec"]["item"] for request in of_generation if "item" in request["spec"])
     generations = sorted({request["spec"]["generation"] for request in found})
     message = f"there is no request of {where} in generation {generation}"

@@ -7,9 +7,11 @@ stays right while questions come and go. Pure: objects in, objects out.
 
 import base64
 import binascii
+import heapq
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
 from compozy.cli.errors import CliError
@@ -23,12 +25,6 @@ SortKey = tuple[int | float | str, ...]
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
 
-FIELD_SELECTORS: Mapping[ListState, str] = {
-    "pending": "status.state=Pending",
-    "resolved": "status.state!=Pending",
-}
-"""What the API server selects for each state."""
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -39,6 +35,8 @@ class Page:
     """Empty at the end of the list."""
     left: int
     """Rows after this page."""
+    total: int
+    """Rows of the whole list."""
 
 
 def sort_key(request: Request, state: ListState) -> SortKey:
@@ -53,16 +51,29 @@ def sort_key(request: Request, state: ListState) -> SortKey:
 
 
 def page(requests: Iterable[Request], state: ListState, limit: int, cursor: str | None) -> Page:
-    """The rows after a cursor, at most `limit` of them. Raises CliError for a cursor that is not ours."""
+    """The rows after a cursor, at most `limit` of them.
+
+    Reads the requests once, in any order, and keeps no more than a page of them. Raises CliError for a cursor
+    that is not ours, before it reads any.
+    """
     if not 1 <= limit <= MAX_LIMIT:
         raise CliError("bad_input", f"--limit must be from 1 to {MAX_LIMIT}, not {limit}")
-    keyed = sorted(((sort_key(request, state), request) for request in requests), key=lambda pair: pair[0])
-    if cursor:
-        after = decode_cursor(cursor, state)
-        keyed = [pair for pair in keyed if pair[0] > after]
-    taken, left = keyed[:limit], len(keyed) - limit
-    next_cursor = encode_cursor(taken[-1][0], state) if left > 0 else ""
-    return Page([request for _, request in taken], next_cursor, max(left, 0))
+    after = decode_cursor(cursor, state) if cursor else ()
+    total = following = 0
+
+    def rows_after() -> Iterator[tuple[SortKey, Request]]:
+        nonlocal total, following
+        for request in requests:
+            total += 1
+            key = sort_key(request, state)
+            if key > after:
+                following += 1
+                yield key, request
+
+    taken = heapq.nsmallest(limit, rows_after(), key=itemgetter(0))
+    left = following - len(taken)
+    next_cursor = encode_cursor(taken[-1][0], state) if left else ""
+    return Page([request for _, request in taken], next_cursor, left, total)
 
 
 def encode_cursor(key: SortKey, state: ListState) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 PROMPT_CHARACTERS = 500
-VALUE_CHARACTERS = 2000
-"""Longest free-form value of a preview, as JSON."""
+VALUE_BYTES = 16 * 1024
+"""Largest free-form value of a preview, as compact JSON in UTF-8."""
 
 _METADATA = ("name", "namespace", "uid", "creationTimestamp", "resourceVersion", "labels")
 _FREE_FORM = ("context", "expect", "editSchema", "respondSchema", "proposedPreview")
@@ -15,14 +15,22 @@ _FREE_FORM = ("context", "expect", "editSchema", "respondSchema", "proposedPrevi
 def preview(request: Mapping[str, Any]) -> dict[str, Any]:
     """The request in its own shape, without the answer's payload and note, with long values replaced.
 
-    A value that was left out is replaced by `{"truncated": <its size in characters>}`.
+    A value that was left out is replaced by `{"truncated": true, "byte_size": <its size>}`.
     """
-    metadata, spec = request["metadata"], dict(request["spec"])
-    if len(spec.get("prompt", "")) > PROMPT_CHARACTERS:
-        spec["prompt"] = spec["prompt"][: PROMPT_CHARACTERS - 1] + "…"
-    for key in _FREE_FORM:
-        if key in spec:
-            spec[key] = _bounded(spec[key])
+    spec = {key: _bounded(value) if key in _FREE_FORM else value for key, value in request["spec"].items()}
+    spec["prompt"] = _cut(spec.get("prompt", ""))
+    return _shown(request, spec)
+
+
+def outline(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The preview without anything free-form: what a table shows, small enough to keep thousands of them."""
+    spec = {key: value for key, value in request["spec"].items() if key not in _FREE_FORM}
+    spec["prompt"] = _cut(spec.get("prompt", ""))
+    return _shown(request, spec)
+
+
+def _shown(request: Mapping[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
+    metadata = request["metadata"]
     shown: dict[str, Any] = {
         "apiVersion": request["apiVersion"],
         "kind": request["kind"],
@@ -36,6 +44,11 @@ def preview(request: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
+def _cut(prompt: str) -> str:
+    return prompt if len(prompt) <= PROMPT_CHARACTERS else prompt[: PROMPT_CHARACTERS - 1] + "…"
+
+
 def _bounded(value: Any) -> Any:
-    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-    return value if size <= VALUE_CHARACTERS else {"truncated": size}
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    size = len(text.encode(errors="replace"))
+    return value if size <= VALUE_BYTES else {"truncated": True, "byte_size": size}

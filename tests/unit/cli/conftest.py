@@ -129,7 +129,8 @@ class Team:
             return _refused(403, f"{plural} is forbidden")
         if not name:
             found = [item for (of, _), item in self.objects.items() if of == plural and _selected(item, call)]
-            return Reply(body={"metadata": {"resourceVersion": "1"}, "items": found})
+            listed = {"metadata": {"resourceVersion": "1"}, "items": found}
+            return Reply(body=_table(found) if _wants_table(call) else listed)
         if (plural, name) not in self.objects:
             return _refused(404, f"no {name}")
         item = self.objects[plural, name]
@@ -138,6 +139,18 @@ class Team:
             item["spec"] = {**item["spec"], **call.body["spec"]}
             self.on_patch(item)
         return Reply(body=item)
+
+
+def _wants_table(call: Call) -> bool:
+    return any("as=Table" in value for name, value in call.headers if name.lower() == "accept")
+
+
+def _table(items: list[dict[str, Any]]) -> dict[str, Any]:
+    """The one column that tests use."""
+    return {
+        "columnDefinitions": [{"name": "Name"}],
+        "rows": [{"cells": [item["metadata"]["name"]]} for item in items],
+    }
 
 
 def _refused(code: int, message: str) -> Reply:

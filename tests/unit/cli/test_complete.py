@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compozy.cli.complete import FILES, NO_FILES, complete
-from compozy.cli.kube.client import Client, ObjectList
+from compozy.cli.kube.client import Client
 
 pytestmark = pytest.mark.unit
 
@@ -23,12 +23,10 @@ def _names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("KUBECONFIG", str(config))
 
-    def fake_list(_self: Client, resource: Any, namespace: str | None, **options: Any) -> ObjectList:
-        assert options["metadata_only"]
-        names = [f"{resource.plural}-{namespace}-1", f"{resource.plural}-{namespace}-2", "else"]
-        return ObjectList([{"metadata": {"name": name}} for name in names], "1")
+    def fake_names(_self: Client, resource: Any, namespace: str | None, _field_selector: str = "") -> list[str]:
+        return [f"{resource.plural}-{namespace}-1", f"{resource.plural}-{namespace}-2", "else"]
 
-    monkeypatch.setattr(Client, "list", fake_list)
+    monkeypatch.setattr(Client, "names", fake_names)
 
 
 def values(*words: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compozy.cli.flags import Flags
-from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_CHARACTERS, preview
+from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_BYTES, outline, preview
 from compozy.cli.question import question_lines
 from compozy.cli.result import deliver, envelope
 from compozy.cli.session import Session
@@ -120,20 +120,37 @@ def test_a_request_without_a_status_has_just_opened() -> None:
 
 
 def test_a_preview_is_bounded_and_keeps_the_answer_to_itself() -> None:
-    shown = preview(
-        question(
-            "q1",
-            "E0",
-            spec={"prompt": "x" * 20_000, "context": {"log": "y" * 100_000}},
-            response={"decision": "respond", "responder": "bob", "payload": {"secret": 1}, "note": "n"},
-        )
+    asked = question(
+        "q1",
+        "E0",
+        spec={"prompt": "x" * 20_000, "context": {"log": "é" * 50_000}},
+        response={"decision": "respond", "responder": "bob", "payload": {"secret": 1}, "note": "n"},
     )
+    shown = preview(asked)
     assert len(shown["spec"]["prompt"]) == PROMPT_CHARACTERS
     assert shown["spec"]["prompt"].endswith("…")
-    assert shown["spec"]["context"] == {"truncated": 100_010}
+    assert shown["spec"]["context"] == {"truncated": True, "byte_size": 100_010}
+    assert shown["spec"]["expect"] == asked["spec"]["expect"]
     assert shown["response"] == {"decision": "respond", "responder": "bob"}
     assert "managedFields" not in shown["metadata"]
-    assert len(json.dumps(shown)) < PROMPT_CHARACTERS + 2 * VALUE_CHARACTERS
+    assert len(asked["spec"]["prompt"]) == 20_000
+
+
+@pytest.mark.parametrize(("over", "cut"), [(0, False), (1, True)])
+@pytest.mark.parametrize("key", ["context", "proposedPreview", "expect", "editSchema", "respondSchema"])
+def test_a_value_of_a_preview_has_at_most_16_kib(key: str, over: int, cut: bool) -> None:
+    """Counted in bytes, as what is stored is."""
+    value = {"log": "x" * (VALUE_BYTES - len('{"log":""}') + over)}
+    shown = preview(question("q1", "E0", spec={key: value}))["spec"][key]
+    assert shown == ({"truncated": True, "byte_size": VALUE_BYTES + over} if cut else value)
+
+
+def test_an_outline_has_nothing_that_grows() -> None:
+    keys = ("context", "expect", "editSchema", "respondSchema", "proposedPreview")
+    free = {key: {"x": "y" * 9000} for key in keys}
+    shown = outline(question("q1", "E0", spec={**free, "prompt": "x" * 20_000}))
+    assert len(json.dumps(shown)) < PROMPT_CHARACTERS + 1000
+    assert shown["metadata"]["name"] == "q1"
 
 
 def finished(phase: str, **status: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]
     monkeypatch.setenv("KUBECONFIG", str(file))
     calls: list[dict[str, Any]] = []
 
-    def fake_list(self: Client, _resource: Any, namespace: str | None, **options: Any) -> ObjectList:
+    def note(self: Client, _resource: Any, namespace: str | None, **options: Any) -> None:
         acting = self.access.impersonation
         calls.append(
             {
@@ -45,9 +46,17 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]
                 "seconds": self._seconds,
             }
         )
+
+    def fake_list(self: Client, *arguments: Any, **options: Any) -> ObjectList:
+        note(self, *arguments, **options)
         return ObjectList([], "1")
 
+    def fake_scan(self: Client, *arguments: Any, **options: Any) -> Iterator[Any]:
+        note(self, *arguments, **options)
+        return iter(())
+
     monkeypatch.setattr(Client, "list", fake_list)
+    monkeypatch.setattr(Client, "scan", fake_scan)
     return calls
 
 

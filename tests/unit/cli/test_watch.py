@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,10 +109,36 @@ def test_a_version_that_is_too_old_means_listing_again(server: Scripted, too_old
         (False, "a", "1"),
         (False, "b", "2"),
         (False, "c", "3"),
-        (True, "b", "2"),
         (False, "c", "8"),
         (False, "d", "9"),
+        (True, "b", "2"),
     ]
+
+
+def test_what_is_kept_of_an_object_is_for_the_caller_to_say(server: Scripted) -> None:
+    play(
+        server,
+        listed("5", {**item("a", "1"), "long": "text"}),
+        Reply(410, {"kind": "Status", "code": 410, "message": "old"}),
+        listed("9"),
+    )
+    changes = watch(
+        Client(Access(server=server.url), {}),
+        HUMAN_REQUESTS,
+        "team",
+        remembered=lambda one: {"metadata": one["metadata"]},
+    )
+    assert list(itertools.islice(changes, 2)) == [
+        Change(False, {**item("a", "1"), "long": "text"}),
+        Change(True, item("a", "1")),
+    ]
+
+
+def test_a_list_that_breaks_off_is_read_again(server: Scripted) -> None:
+    """What it had told by then is not told twice."""
+    whole = json.dumps({"items": [item("a", "1"), item("b", "2")], "metadata": {"resourceVersion": "5"}})
+    play(server, Reply(body=whole[:70].encode()), Reply(body=whole.encode()), Reply(lines=[]))
+    assert told(server) == [(False, "a", "1"), (False, "b", "2")]
 
 
 def test_a_server_that_fails_is_asked_again(server: Scripted) -> None:

@@ -1,35 +1,25 @@
 """`kubectl compozy requests`: the questions that wait for an answer, in the order in which to answer them."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, get_args
+from typing import get_args
 
 import click
+from click.core import ParameterSource
 
 from compozy.cli.command import command
-from compozy.cli.kube.resources import HUMAN_REQUESTS
-from compozy.cli.listing import (
-    DEFAULT_LIMIT,
-    FIELD_SELECTORS,
-    MAX_LIMIT,
-    ListState,
-    Page,
-    Request,
-    page,
-    sort_key,
-)
-from compozy.cli.output.table import Column, Table
+from compozy.cli.errors import CliError
+from compozy.cli.listing import DEFAULT_LIMIT, MAX_LIMIT, ListState, Page, Request, page
 from compozy.cli.output.text import clean
-from compozy.cli.output.times import age, until
-from compozy.cli.preview import preview
+from compozy.cli.preview import outline, preview
+from compozy.cli.requestlist import Briefs, Filter, count_pending, in_full
+from compozy.cli.requesttable import RequestTable
 from compozy.cli.session import Session
-from compozy.requests.closing import state_of
-
-_NAMESPACE = Column("NAMESPACE")
 
 
 @command("requests", shared=("all_namespaces", "selector", "watch"), formats=("json", "yaml", "name", "wide"))
 @click.option("--run", "run_name", metavar="RUN", help="Only those of one run.")
+@click.option("--node", metavar="NODE", help="Only those of one step or node.")
+@click.option("--generation", type=int, metavar="G", help="Only those of one attempt of a run.")
+@click.option("--item", type=int, metavar="I", help="Only those of one item of a fan-out.")
 @click.option(
     "--state",
     type=click.Choice(get_args(ListState)),
@@ -41,146 +31,67 @@ _NAMESPACE = Column("NAMESPACE")
     "--limit", type=int, default=DEFAULT_LIMIT, show_default=True, help=f"Rows to show, up to {MAX_LIMIT}."
 )
 @click.option("--cursor", metavar="CURSOR", help="Go on after the page that gave this cursor.")
-def requests(session: Session, run_name: str | None, state: ListState, limit: int, cursor: str | None) -> None:
+def requests(
+    session: Session,
+    run_name: str | None,
+    node: str | None,
+    generation: int | None,
+    item: int | None,
+    state: ListState,
+    limit: int,
+    cursor: str | None,
+) -> None:
     """List questions. Those that expire first come first; resolved ones newest first.
 
     `-o json` prints bounded previews, how many questions are pending in all of the namespace, and a cursor
-    for the next page.
+    for the next page. With `-w` all of them are shown, then every change, until interrupted.
     """
+    if (generation is not None and generation < 1) or (item is not None and item < 0):
+        raise CliError("bad_input", "--generation counts from 1 and --item from 0")
+    wanted = Filter(run_name, node, generation, item, session.flags.selector)
     if session.flags.watch:
-        _watch(session, run_name, state)
+        _refuse_pages()
+        from compozy.cli.requestwatch import watch_requests
+
+        watch_requests(session, wanted, state)
         return
-    found = session.client.list(
-        HUMAN_REQUESTS,
-        session.scope,
-        field_selector=_selector(FIELD_SELECTORS[state], run_name),
-        label_selector=session.flags.selector or "",
-    ).items
-    shown = page(found, state, limit, cursor)
+    shown = page(Briefs(session.client, session.scope, wanted, state), state, limit, cursor)
     if session.output in ("json", "yaml"):
-        unfiltered = state == "pending" and not run_name and not session.flags.selector
-        pending = len(found) if unfiltered else _count_pending(session)
-        envelope = {
-            "items": [preview(item) for item in shown.items],
-            "aggregates": {"pending": pending},
-            "next_cursor": shown.next_cursor,
-        }
-        (session.out_json if session.as_json else session.out_yaml)(envelope)
+        _print_envelope(session, shown, state, unfiltered=wanted == Filter())
     elif session.output == "name":
-        for item in shown.items:
-            session.out(f"humanrequest/{item['metadata']['name']}")
+        for found in shown.items:
+            session.out(f"humanrequest/{found['metadata']['name']}")
     else:
-        _print_page(session, shown, state)
+        _print_table(session, shown, state)
 
 
-def _selector(state_selector: str, run_name: str | None) -> str:
-    parts = [state_selector, f"spec.run={run_name}" if run_name else ""]
-    return ",".join(part for part in parts if part)
+def _refuse_pages() -> None:
+    """A watch shows everything: a page of it would be another list by the time it is printed."""
+    context = click.get_current_context()
+    for name in ("limit", "cursor"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} makes pages, and -w has none: leave one of them out")
 
 
-def _count_pending(session: Session) -> int:
-    """How many questions wait in the whole namespace, whatever this list is filtered by."""
-    pending = session.client.list(
-        HUMAN_REQUESTS, session.scope, field_selector=FIELD_SELECTORS["pending"], metadata_only=True
-    )
-    return len(pending.items)
+def _print_envelope(session: Session, shown: Page, state: ListState, *, unfiltered: bool) -> None:
+    envelope = {
+        "items": list(in_full(session.client, shown.items, state, preview)),
+        "aggregates": {
+            "pending": shown.total
+            if unfiltered and state == "pending"
+            else count_pending(session.client, session.scope)
+        },
+        "next_cursor": shown.next_cursor,
+    }
+    (session.out_json if session.as_json else session.out_yaml)(envelope)
 
 
-def _print_page(session: Session, shown: Page, state: ListState) -> None:
-    if not shown.items:
+def _print_table(session: Session, shown: Page, state: ListState) -> None:
+    items: list[Request] = list(in_full(session.client, shown.items, state, outline))
+    if items:
+        RequestTable(session, state).print(items)
+    else:
         where = "in any namespace" if session.scope is None else f"in namespace {session.namespace}"
         session.note(clean(f"No {state} requests {where}."))
-        return
-    now = session.now()
-    table = Table(_columns(session, state), session.terminal_width())
-    for line in table.lines([_row(session, item, state, now) for item in shown.items]):
-        session.out(line)
     if shown.next_cursor:
         session.note(f"{shown.left} more: add --cursor {shown.next_cursor}")
-
-
-def _columns(session: Session, state: ListState | None) -> Sequence[Column]:
-    """The columns of a list; `state=None` for a watch, where a question may be either."""
-    wide = session.output == "wide"
-    columns = [Column(title) for title in ("NAME", "RUN", "NODE", "ITEM")]
-    if session.flags.all_namespaces:
-        columns.insert(0, _NAMESPACE)
-    if wide:
-        columns += [Column("GENERATION"), Column("KIND"), Column("DECISIONS"), Column("RESPONDERS")]
-    if state != "pending":
-        columns += [Column("STATE"), Column("RESPONDER")]
-    columns.append(Column("PROMPT", flexible=not wide))
-    if state != "resolved":
-        columns.append(Column("EXPIRES"))
-    return [*columns, Column("AGE")]
-
-
-def _row(session: Session, item: Request, state: ListState | None, now: datetime) -> list[object]:
-    spec, metadata = item["spec"], item["metadata"]
-    cells: list[object] = [metadata["name"], spec["run"], spec["node"], spec.get("item")]
-    if session.flags.all_namespaces:
-        cells.insert(0, metadata["namespace"])
-    if session.output == "wide":
-        cells += [spec["generation"], spec["kind"], ",".join(spec["decisions"]), _responders(spec)]
-    if state != "pending":
-        cells += [state_of(item), (item.get("response") or {}).get("responder")]
-    cells.append(spec["prompt"])
-    if state != "resolved":
-        cells.append(until(spec.get("expiresAt"), now))
-    return [*cells, age(metadata.get("creationTimestamp"), now)]
-
-
-def _responders(spec: Mapping[str, Any]) -> str:
-    responders = spec.get("responders") or {}
-    named = [*responders.get("users", []), *responders.get("groups", [])]
-    return ",".join(named) or "<any>"
-
-
-def _watch(session: Session, run_name: str | None, state: ListState) -> None:
-    """Shows the questions there are and then, line by line, what becomes of them, until interrupted.
-
-    A pending question that is resolved leaves the selection, so the watch selects by run alone.
-    """
-    from compozy.cli.kube.watch import watch
-
-    table = Table(_columns(session, None), session.terminal_width())
-    labels = session.flags.selector or ""
-    listed = session.client.list(
-        HUMAN_REQUESTS,
-        session.scope,
-        field_selector=_selector(FIELD_SELECTORS[state], run_name),
-        label_selector=labels,
-    )
-    shown = {item["metadata"]["uid"] for item in listed.items}
-    _print_watched(session, table, sorted(listed.items, key=lambda item: sort_key(item, state)))
-    for change in watch(
-        session.client,
-        HUMAN_REQUESTS,
-        session.scope,
-        field_selector=_selector("", run_name),
-        label_selector=labels,
-        since=listed,
-    ):
-        uid, resolved = change.object["metadata"]["uid"], state_of(change.object) != "Pending"
-        wanted = (resolved and uid not in shown) if state == "resolved" else (not resolved or uid in shown)
-        if change.deleted or not wanted:
-            continue
-        (shown.discard if state == "pending" and resolved else shown.add)(uid)
-        _print_watched(session, table, [change.object])
-
-
-def _print_watched(session: Session, table: Table, items: Sequence[Request]) -> None:
-    if session.output in ("json", "yaml", "name"):
-        for item in items:
-            if session.output == "json":
-                session.out_json(preview(item), indent=None)
-            elif session.output == "yaml":
-                session.out("---")
-                session.out_yaml(preview(item))
-            else:
-                session.out(f"humanrequest/{item['metadata']['name']}")
-        return
-    now = session.now()
-    rows = [_row(session, item, None, now) for item in items]
-    for line in table.lines(rows):
-        session.out(line)

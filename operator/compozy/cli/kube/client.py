@@ -7,8 +7,8 @@ a credential goes to the server that the kubeconfig names and nowhere else.
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +17,7 @@ from urllib3.exceptions import HTTPError, SSLError
 
 from compozy.cli.kube.access import Access, ConfigError
 from compozy.cli.kube.credentials import Credentials
+from compozy.cli.kube.elements import elements
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import GROUP, SELF_SUBJECT_REVIEWS, Resource
 from compozy.cli.kube.tls import ssl_context
@@ -31,11 +32,13 @@ CONNECT_SECONDS = 10.0
 DEFAULT_REQUEST_SECONDS = 60.0
 
 _JSON = "application/json"
-_METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _MERGE_PATCH = "application/merge-patch+json"
 _JSON_PATCH = "application/json-patch+json"
 _APPLY_PATCH = "application/apply-patch+yaml"
 _THROTTLED_TRIES = 4
+_CHUNK = 256 * 1024
+"""Bytes of a long answer that are read at once."""
 
 Object = dict[str, Any]
 
@@ -55,6 +58,34 @@ class ObjectList:
 
     items: list[Object]
     resource_version: str
+
+
+@dataclass(slots=True)
+class Scan:
+    """A collection that is read once, element by element. Closes its connection at the end."""
+
+    _response: urllib3.BaseHTTPResponse
+    _array: str
+    _others: dict[str, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Raises UnreachableError when the connection ends before the list does."""
+        try:
+            yield from elements(self._response.stream(_CHUNK), self._array, self._others)
+        except (HTTPError, OSError, ValueError) as error:
+            raise UnreachableError(f"a list broke off: {_one_line(error)}") from error
+        finally:
+            self._response.close()
+
+    @property
+    def resource_version(self) -> str:
+        """The version to watch from. Known at the end."""
+        return str((self._others.get("metadata") or {}).get("resourceVersion") or "")
+
+    @property
+    def columns(self) -> list[str]:
+        """The titles of a table. Known from the first row on."""
+        return [column["name"] for column in self._others.get("columnDefinitions") or ()]
 
 
 class Client:
@@ -85,20 +116,43 @@ class Client:
         *,
         field_selector: str = "",
         label_selector: str = "",
-        metadata_only: bool = False,
     ) -> ObjectList:
         """All objects that match, page by page. `namespace=None`: in all namespaces.
 
         A list that grows too old between two pages is begun again, once.
         """
         query = _selectors(field_selector, label_selector) | {"limit": str(PAGE)}
-        accept = _METADATA_LIST if metadata_only else _JSON
         try:
-            return self._pages(resource.path(namespace), query, accept)
+            return self._pages(resource.path(namespace), query)
         except ApiError as error:
             if not error.gone:
                 raise
-        return self._pages(resource.path(namespace), query, accept)
+        return self._pages(resource.path(namespace), query)
+
+    def scan(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        *,
+        field_selector: str = "",
+        label_selector: str = "",
+        table: bool = False,
+    ) -> Scan:
+        """All objects that match, one by one, or their rows in a table, which has only the columns of the kind.
+
+        Asked for without pages: the API server answers from memory then, and a page after the first may cost
+        it a walk through its storage.
+        """
+        query = _selectors(field_selector, label_selector)
+        if table:
+            query["includeObject"] = "None"
+        response = self.open_stream(resource.path(namespace), query, self._seconds, _TABLE if table else _JSON)
+        return Scan(response, "rows" if table else "items")
+
+    def names(self, resource: Resource, namespace: str | None, field_selector: str = "") -> Sequence[str]:
+        """The names of all objects that match."""
+        rows = self.scan(resource, namespace, field_selector=field_selector, table=True)
+        return [str(row["cells"][rows.columns.index("Name")]) for row in rows]
 
     def create(self, resource: Resource, namespace: str | None, body: Object) -> Object:
         """Creates an object. Unknown fields are refused, not dropped."""
@@ -147,26 +201,27 @@ class Client:
         accept: str = _JSON,
         content_type: str = _JSON,
     ) -> Object:
-        """One request and its JSON answer. Waits and tries again where the server says it is busy (429)."""
-        for attempt in range(_THROTTLED_TRIES):
-            response = self._send(method, path, body, query, accept, content_type, stream=False)
-            if response.status != 429 or attempt == _THROTTLED_TRIES - 1:
-                break
-            time.sleep(min(_retry_after(response), 10))
-        return self._decoded(response)
+        """One request and its JSON answer."""
+        return self._decoded(
+            _unthrottled(lambda: self._send(method, path, body, query, accept, content_type, stream=False))
+        )
 
-    def open_stream(self, path: str, query: Mapping[str, str], read_seconds: float) -> urllib3.BaseHTTPResponse:
-        """Begins a streamed GET, for watching. The caller closes the response."""
-        response = self._send("GET", path, None, query, _JSON, _JSON, stream=True, seconds=read_seconds)
+    def open_stream(
+        self, path: str, query: Mapping[str, str], read_seconds: float | None, accept: str = _JSON
+    ) -> urllib3.BaseHTTPResponse:
+        """Begins a streamed GET, for watching or a long list. The caller closes the response."""
+        response = _unthrottled(
+            lambda: self._send("GET", path, None, query, accept, _JSON, stream=True, seconds=read_seconds)
+        )
         if response.status != 200:
             self._decoded(response)
         return response
 
-    def _pages(self, path: str, query: dict[str, str], accept: str) -> ObjectList:
+    def _pages(self, path: str, query: dict[str, str]) -> ObjectList:
         items: list[Object] = []
         token = ""
         while True:
-            page = self.call("GET", path, query=query | ({"continue": token} if token else {}), accept=accept)
+            page = self.call("GET", path, query=query | ({"continue": token} if token else {}))
             items += page.get("items") or []
             token = page.get("metadata", {}).get("continue") or ""
             if not token:
@@ -253,6 +308,18 @@ def _pool_for(access: Access, credentials: Credentials) -> urllib3.PoolManager:
     if not access.proxy_url.startswith(("http://", "https://")):
         raise ConfigError(f"proxy-url {access.proxy_url!r}: only http and https proxies are supported")
     return urllib3.ProxyManager(access.proxy_url, **options)
+
+
+def _unthrottled(send: Callable[[], urllib3.BaseHTTPResponse]) -> urllib3.BaseHTTPResponse:
+    """Sends; waits and sends again where the server says that it is busy (429)."""
+    response = send()
+    for _ in range(_THROTTLED_TRIES - 1):
+        if response.status != 429:
+            break
+        response.close()
+        time.sleep(min(_retry_after(response), 10))
+        response = send()
+    return response
 
 
 def _selectors(field_selector: str, label_selector: str) -> dict[str, str]:

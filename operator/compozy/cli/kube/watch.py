@@ -7,12 +7,12 @@ number or the order of events. A deletion that happened while nobody listened is
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from urllib3.exceptions import HTTPError
 
-from compozy.cli.kube.client import Client, Object, ObjectList
+from compozy.cli.kube.client import Client, Object, ObjectList, Scan
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import Resource
 
@@ -37,7 +37,18 @@ class _Position:
     """Where a watch stands: what it has told so far, by uid, and the version to go on from."""
 
     known: dict[str, Object]
+    remembered: Callable[[Object], Object]
     resource_version: str = ""
+
+    def knows(self, item: Object) -> bool:
+        """Whether this very version was told."""
+        told = self.known.get(item["metadata"]["uid"])
+        return told is not None and told["metadata"].get("resourceVersion") == item["metadata"]["resourceVersion"]
+
+    def tell(self, item: Object) -> Change:
+        """The change that an object as it is now stands for."""
+        self.known[item["metadata"]["uid"]] = self.remembered(item)
+        return Change(False, item)
 
 
 def watch(
@@ -49,29 +60,31 @@ def watch(
     label_selector: str = "",
     since: ObjectList | None = None,
     seconds: float | None = None,
+    remembered: Callable[[Object], Object] = lambda item: item,
 ) -> Iterator[Change]:
     """Yields every object that matches, then changes, until `seconds` have passed or the caller stops.
 
     With `since`, a list that the caller has already, only what has changed after it is yielded.
-    An object that no longer matches the selectors counts as deleted. Raises ApiError when the server
-    refuses, UnreachableError when it has been silent for longer than a minute.
+    An object that no longer matches the selectors counts as deleted. `remembered` makes of an object what is
+    kept of it: at least its uid and resourceVersion, and what is to be told of it should it be found missing.
+    Raises ApiError when the server refuses, UnreachableError when it has been silent for longer than a minute.
     """
     selectors = {"fieldSelector": field_selector, "labelSelector": label_selector}
     query = {key: value for key, value in selectors.items() if value}
     deadline = None if seconds is None else time.monotonic() + seconds
-    position = _Position({})
+    position = _Position({}, remembered)
     if since is not None:
-        position = _Position({item["metadata"]["uid"]: item for item in since.items}, since.resource_version)
+        told = {item["metadata"]["uid"]: remembered(item) for item in since.items}
+        position = _Position(told, remembered, since.resource_version)
     last_heard = time.monotonic()
     pause = 0.1
     while deadline is None or time.monotonic() < deadline:
         try:
             if not position.resource_version:
-                listed = client.list(
+                listed = client.scan(
                     resource, namespace, field_selector=field_selector, label_selector=label_selector
                 )
-                yield from _relisted(position, listed.items)
-                position.resource_version = listed.resource_version
+                yield from _relisted(position, listed)
             last_heard = time.monotonic()
             yield from _stream(client, resource.path(namespace), query, position, deadline)
             if time.monotonic() - last_heard > 1:
@@ -105,16 +118,16 @@ def watch_object(client: Client, resource: Resource, seen: Object, seconds: floa
     )
 
 
-def _relisted(position: _Position, items: list[Object]) -> Iterator[Change]:
+def _relisted(position: _Position, listed: Scan) -> Iterator[Change]:
     """The difference between what was told and a fresh list."""
-    fresh = {item["metadata"]["uid"]: item for item in items}
+    fresh = set()
+    for item in listed:
+        fresh.add(item["metadata"]["uid"])
+        if not position.knows(item):
+            yield position.tell(item)
     for uid in [uid for uid in position.known if uid not in fresh]:
         yield Change(True, position.known.pop(uid))
-    for uid, item in fresh.items():
-        told = position.known.get(uid)
-        position.known[uid] = item
-        if told is None or told["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
-            yield Change(False, item)
+    position.resource_version = listed.resource_version
 
 
 def _stream(
@@ -138,12 +151,11 @@ def _stream(
             position.resource_version = item["metadata"]["resourceVersion"]
             if event["type"] == "BOOKMARK":
                 continue
-            uid = item["metadata"]["uid"]
             if event["type"] == "DELETED":
-                position.known.pop(uid, None)
+                position.known.pop(item["metadata"]["uid"], None)
+                yield Change(True, item)
             else:
-                position.known[uid] = item
-            yield Change(event["type"] == "DELETED", item)
+                yield position.tell(item)
     except (HTTPError, OSError):
         return
     finally:
