@@ -18,7 +18,7 @@ from compozy.engine.ledger import Ledger
 from compozy.engine.snapshot import from_status
 from compozy.engine.state import FINAL_PHASES, RunState
 from compozy.language.compiled import CompiledPlan
-from compozy.language.durations import parse_duration
+from compozy.requests.expiry import seeded_expiry
 from compozy.requests.naming import request_name
 
 
@@ -140,7 +140,8 @@ class Gatherer:
             first = min(item["metadata"]["creationTimestamp"] for item in requests)
             state = replace(state, started_at=first)
         ledger = Ledger.of(plan, status)
-        return RunView(run, plan, state, ledger, requests, revision, self._expire_after(run, plan, spec))
+        expire_after = seeded_expiry(run, plan, spec.get("profile"), self._settings.expire_after)
+        return RunView(run, plan, state, ledger, requests, revision, expire_after)
 
     def attended(self, run: Mapping[str, Any], has_asked: bool) -> bool:
         """Whether people can be asked. What the run has begun with stands.
@@ -160,13 +161,6 @@ class Gatherer:
             run["spec"].get("attendance"),
         )
         return "Unattended" not in settings
-
-    def _expire_after(self, run: Mapping[str, Any], plan: CompiledPlan, spec: Mapping[str, Any]) -> float | None:
-        if run["spec"].get("requestExpireAfter"):
-            return parse_duration(run["spec"]["requestExpireAfter"])
-        if plan.request_expire_after is not None:
-            return plan.request_expire_after
-        return self._settings.expire_after.get(spec.get("profile", "delivery"))
 
 
 def _still_holds(known: Known, run: Item) -> bool:
