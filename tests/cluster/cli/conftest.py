@@ -160,7 +160,18 @@ def _installed(cluster: Any) -> Api:
 @pytest.fixture
 def desk(_installed: Api) -> Desk:
     """A namespace of its own, with its people."""
-    made = Desk(_installed, f"desk-{next(_numbers)}-{os.getpid()}")
+    return new_desk(_installed)
+
+
+@pytest.fixture(scope="module")
+def shared_desk(_installed: Api) -> Desk:
+    """One for all tests of a file."""
+    return new_desk(_installed)
+
+
+def new_desk(api: Api) -> Desk:
+    """Make a namespace with its people."""
+    made = Desk(api, f"desk-{next(_numbers)}-{os.getpid()}")
     made.admin.call("POST", "/api/v1/namespaces", {"metadata": {"name": made.namespace}}).object()
     for role, group in (("responder", "desk"), ("edit", "desk"), ("view", "desk"), ("view", "lookers")):
         binding = {

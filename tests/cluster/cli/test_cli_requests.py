@@ -108,7 +108,7 @@ def test_what_is_not_there(desk: Desk, words: list[str], told: str) -> None:
     assert told in error["message"]
 
 
-def test_a_watch_shows_what_opens_and_what_is_resolved(desk: Desk) -> None:
+def test_a_watch_shows_what_opens_what_is_resolved_and_what_is_deleted(desk: Desk) -> None:
     first = desk.open()
     command = [str(BIN / "kubectl-compozy"), "requests", "-w", "-o", "json", "-n", desk.namespace]
     with subprocess.Popen(command, env=desk.environment(desk.alice), stdout=subprocess.PIPE, text=True) as process:
@@ -120,13 +120,47 @@ def test_a_watch_shows_what_opens_and_what_is_resolved(desk: Desk) -> None:
             status = {"state": "Canceled", "resolvedAt": "2026-05-01T00:00:00Z"}
             desk.operator.patch("humanrequests", first, {"status": status}, subresource="status").object()
             seen.append(json.loads(process.stdout.readline()))
+            desk.admin.delete("humanrequests", first).object()
+            desk.admin.delete("humanrequests", second).object()
+            seen.append(json.loads(process.stdout.readline()))
         finally:
             process.kill()
-    assert [(one["metadata"]["name"], one["status"]["state"]) for one in seen] == [
-        (first, "Pending"),
-        (second, "Pending"),
-        (first, "Canceled"),
+    assert [(one["metadata"]["name"], one["status"]["state"], one.get("deleted")) for one in seen] == [
+        (first, "Pending", None),
+        (second, "Pending", None),
+        (first, "Canceled", None),
+        (second, "Pending", True),
     ]
+
+
+def test_a_watch_of_one_place(desk: Desk) -> None:
+    """Filters hold for what opens later too."""
+    place = ["--run", "r", "--node", "n", "--generation", "2", "--item", "0"]
+    command = [str(BIN / "kubectl-compozy"), "requests", "-w", *place, "-n", desk.namespace]
+    wanted = desk.open(run="r", node="n", generation=2, item=0)
+    with subprocess.Popen(command, env=desk.environment(desk.alice), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline().split()[:4] == ["NAME", "RUN", "NODE", "ITEM"]
+            assert process.stdout.readline().split()[0] == wanted
+            for other in ({"item": 1}, {"generation": 1}, {"node": "m"}, {"run": "s"}):
+                desk.open(**{"run": "r", "node": "n", "generation": 2, "item": 0, **other})
+            later = desk.open(run="r", node="n", generation=2, item=0)
+            assert process.stdout.readline().split()[0] == later
+        finally:
+            process.kill()
+
+
+def test_a_long_context_is_in_the_detail_alone(desk: Desk) -> None:
+    log = {"log": "é" * 10_000}
+    name = desk.open(context=log)
+    size = len(json.dumps(log, ensure_ascii=False, separators=(",", ":")).encode())
+    (shown,) = desk.json("requests")["items"]
+    assert shown["spec"]["context"] == {"truncated": True, "byte_size": size}
+    assert yaml.safe_load(desk.call("requests", "-o", "yaml").stdout)["items"] == [shown]
+    assert desk.json("request", name)["spec"]["context"] == log
+    assert yaml.safe_load(desk.call("request", name, "-o", "yaml").stdout)["spec"]["context"] == log
+    assert desk.call("request", name).stdout.count("é") == 10_000
 
 
 def test_exit_codes_pass_through_kubectl(desk: Desk) -> None:

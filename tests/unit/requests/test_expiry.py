@@ -16,7 +16,8 @@ pytestmark = pytest.mark.unit
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ASKED = {"prompt": "?", "expect": {"type": "object"}}
 GRAPH = {"nodes": [{"id": "a", "class": "control", "kind": "ask", "params": ASKED}]}
-STEPS = [{"id": "E0", "tool_name": "ask", "input": {"prompt": "?", "output_schema": {"type": "object"}}}]
+SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+STEPS = [{"id": "E0", "tool_name": "ask", "input": {"prompt": "?", "output_schema": SCHEMA}}]
 DIALECTS = {"graph": {"graph": GRAPH}, "steps": {"steps": STEPS}}
 
 TABLE = [
