@@ -31,6 +31,9 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
     else:
         lines.append(_line("Expires", "<none>"))
     lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("Answered by", _responders(spec))]
+    for title, key in (("Digest", "proposalDigest"), ("Revision", "revision")):
+        if spec.get(key):
+            lines.append(_line(title, clean(spec[key])))
     lines += _block("Context", spec.get("context"), columns)
     lines += _block("Proposed", spec.get("proposedPreview"), columns)
     for title, key in (

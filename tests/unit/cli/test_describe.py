@@ -94,6 +94,21 @@ def test_a_question_in_full() -> None:
     ]
 
 
+def test_a_review_shows_what_an_approval_admits() -> None:
+    spec = {
+        "kind": "Review",
+        "decisions": ["approve", "edit"],
+        "proposedPreview": {"tag": "1.4.0"},
+        "proposalDigest": "sha256:abc",
+        "editSchema": {"type": "object", "properties": {"tag": {"type": "string"}}},
+        "revision": "release-5d9c",
+    }
+    lines = question_lines(question("q1", "publish", spec=spec), NOW, None)
+    for told in ("Decisions:   approve, edit", "Digest:      sha256:abc", "Revision:    release-5d9c", "Proposed:"):
+        assert told in lines
+    assert lines[lines.index("Fields of edit:") + 1] == "  tag [text, optional]"
+
+
 def test_an_answered_question_shows_its_answer() -> None:
     asked = question(
         "q1",
