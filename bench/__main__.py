@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.connection import CONNECTIONS
 from bench.errors import BenchFailed
-from bench.figures import figures, startup_figures, webhook_figures
+from bench.figures import figures, list_figures, startup_figures, webhook_figures
 from bench.graphs import graph_figures
 from bench.language import language_figures
 from bench.life import SINGLE_ANSWERS
@@ -54,7 +54,7 @@ def _options() -> tuple[Settings, Path]:
     parser.add_argument("--runs", type=int, default=500, metavar="N", help="runs of each life (default 500)")
     parser.add_argument("--repeat", type=int, default=2, metavar="R", help="repetitions of each side (default 2)")
     parser.add_argument(
-        "--minutes", type=float, default=6.0, metavar="M", help="leave repetitions out after so long (default 6)"
+        "--minutes", type=float, default=8.0, metavar="M", help="leave repetitions out after so long (default 8)"
     )
     parser.add_argument(
         "--prototype",
@@ -73,7 +73,8 @@ def _options() -> tuple[Settings, Path]:
 
 def _report(settings: Settings, results: Results) -> None:
     found = figures(results.lives, OURS.name, PROTOTYPE) + startup_figures(results.startup)
-    found += webhook_figures(results.reviews) + language_figures() + graph_figures() + redaction_figures()
+    found += list_figures(results.pages) + webhook_figures(results.reviews)
+    found += language_figures() + graph_figures() + redaction_figures()
     repeated = len(results.lives[OURS.name])
     used = {
         "runs": settings.runs,
@@ -82,7 +83,7 @@ def _report(settings: Settings, results: Results) -> None:
         "repetitions": repeated,
         "seconds": round(results.seconds, 1),
     }
-    write(RESULTS, used, results.machine, found, results.lives, results.startup)
+    write(RESULTS, used, results.machine, found, results.lives, results.startup, results.pages)
     print(
         f"{settings.runs} runs of one question, {CONNECTIONS} connections, {results.machine['cores']} cores; "
         f"medians of {repeated} repetition{'s' if repeated > 1 else ''}, ratios taken within each\n"

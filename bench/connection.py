@@ -1,4 +1,4 @@
-"""HTTP to the API server as its administrator: requests that must succeed, and watches."""
+"""HTTP to the API server: requests that must succeed, and watches."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ WATCHES = 2
 
 
 class Connection:
-    """The API server behind a kubeconfig with a client certificate. Make one with `connect`."""
+    """The API server behind a kubeconfig with a client certificate or a token. Make one with `connect`."""
 
     def __init__(self, session: aiohttp.ClientSession, server: str) -> None:
         self._session = session
@@ -77,13 +77,16 @@ async def connect(kubeconfig: Path) -> AsyncIterator[Connection]:
     config = yaml.safe_load(kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     connector = aiohttp.TCPConnector(ssl=_ssl_context(cluster, user), limit=CONNECTIONS + WATCHES)
-    async with aiohttp.ClientSession(connector=connector) as session:
+    headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
+    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
         yield Connection(session, cluster["server"])
 
 
 def _ssl_context(cluster: Object, user: Object) -> ssl.SSLContext:
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
     context = ssl.create_default_context(cadata=authority)
+    if "token" in user:
+        return context
     with tempfile.TemporaryDirectory() as directory:
         pair = Path(directory, "pair.pem")
         pair.touch(mode=0o600)

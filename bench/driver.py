@@ -59,13 +59,13 @@ class Driver:
     async def park(self, names: Sequence[str]) -> float:
         """Start runs; returns the seconds until all of them have asked."""
         began = time.perf_counter()
-        await _by_connections(self._start, names)
+        await by_connections(self._start, names)
         return await self._all_in(self._parked, names) - began
 
     async def answer_all(self, names: Sequence[str]) -> float:
         """Answer runs; returns the seconds until all of them have finished."""
         began = time.perf_counter()
-        await _by_connections(self._answer, names)
+        await by_connections(self._answer, names)
         return await self._all_in(self._finished, names) - began
 
     async def answer_one(self, name: str) -> Latency:
@@ -98,7 +98,8 @@ class Driver:
         return max(moments[name] for name in names)
 
 
-async def _by_connections(work: Callable[[str], Awaitable[None]], names: Sequence[str]) -> None:
+async def by_connections(work: Callable[[str], Awaitable[None]], names: Sequence[str]) -> None:
+    """Do the work for every name, as many at a time as there are connections."""
     left = iter(names)
 
     async def one_connection() -> None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from statistics import mean, median, quantiles
 from typing import Literal
 
+from bench.calls import Call
 from bench.life import Lives, Phase
+from bench.lists import FirstPages
 from bench.plugin import Startup
 from bench.webhook import Reviews
 
@@ -138,14 +140,25 @@ def figures(lives: Mapping[str, Sequence[Lives]], ours: str, theirs: str) -> lis
 
 def startup_figures(startup: Startup) -> list[Figure]:
     """The figures of the plugin; medians over its calls."""
-    helped, responded = median(startup.help_cpu), median(startup.respond_wall)
+    patched, sent_, responded = wall(startup.patch), wall(startup.respond_sent), wall(startup.respond)
     return [
-        Figure("help_cpu", "kubectl compozy --help, CPU", "s", 3, helped, target=Target("<", 0.25)),
-        Figure("help_wall", "kubectl compozy --help, by the clock", "s", 3, median(startup.help_wall)),
-        Figure("respond_cpu", "kubectl compozy respond, CPU", "s", 3, median(startup.respond_cpu)),
+        Figure("help_cpu", "kubectl compozy --help, CPU", "s", 3, cpu(startup.help), target=Target("<", 0.25)),
+        Figure("help_wall", "kubectl compozy --help, by the clock", "s", 3, wall(startup.help)),
+        Figure("respond_cpu", "kubectl compozy respond, CPU", "s", 3, cpu(startup.respond)),
         Figure(
             "respond_wall", "kubectl compozy respond, by the clock", "s", 3, responded, target=Target("<", 0.6)
         ),
+        Figure("respond_sent_wall", "  of it: with --no-wait", "s", 3, sent_),
+        Figure("patch_wall", "kubectl patch of the same answer", "s", 3, patched),
+        Figure(
+            "respond_sent_to_patch",
+            "respond --no-wait / patch",
+            "times",
+            2,
+            sent_ / patched,
+            target=Target("<=", 1.5),
+        ),
+        Figure("respond_to_patch", "respond, accepted / patch", "times", 2, responded / patched),
     ]
 
 
@@ -161,6 +174,28 @@ def webhook_figures(reviews: Reviews) -> list[Figure]:
         Figure("patch_without_p50", f"{patch}, without, p50", "ms", 1, _percentile(reviews.patch_without, 50)),
         Figure("patch_without_p99", f"{patch}, without, p99", "ms", 1, _percentile(reviews.patch_without, 99)),
     ]
+
+
+def list_figures(pages: FirstPages) -> list[Figure]:
+    """The figures of long lists: medians over the calls; of memory the most."""
+    soon, small = Target("<", 1.0), Target("<", 120)
+    peak = max(call.peak_mib for call in pages.json)
+    return [
+        Figure("first_page", "first page of 10,000 pending", "s", 2, wall(pages.table), target=soon),
+        Figure("first_page_json", "  with -o json", "s", 2, wall(pages.json), target=soon),
+        Figure("run_page_json", "  of one run of 500, with -o json", "s", 2, wall(pages.of_run), target=soon),
+        Figure("first_page_memory", "  memory of the plugin, peak", "MiB", 1, peak, target=small),
+    ]
+
+
+def wall(calls: Sequence[Call]) -> float:
+    """Seconds by the clock, median."""
+    return median(call.wall for call in calls)
+
+
+def cpu(calls: Sequence[Call]) -> float:
+    """CPU seconds, median."""
+    return median(call.cpu for call in calls)
 
 
 def sent(lives: Lives, percent: int) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.figures import Figure
 from bench.life import Lives
+from bench.lists import FirstPages
 from bench.plugin import Startup
 
 _VERDICTS = {True: "pass", False: "MISSED", None: ""}
@@ -58,6 +59,7 @@ def write(
     figures: Iterable[Figure],
     lives: Mapping[str, Sequence[Lives]],
     startup: Startup,
+    pages: FirstPages,
 ) -> None:
     """Write everything that was measured."""
     content = {
@@ -66,6 +68,7 @@ def write(
         "figures": {figure.key: _entry(figure) for figure in figures},
         "lives": {name: [asdict(one) for one in several] for name, several in lives.items()},
         "plugin": asdict(startup),
+        "lists": asdict(pages),
     }
     path.write_text(json.dumps(content, indent=2) + "\n")
 

@@ -12,14 +12,15 @@ from typing import Any
 
 from bench.errors import BenchFailed
 from bench.life import Lives, live
+from bench.lists import QUESTIONS, FirstPages, first_pages
 from bench.machine import machine
 from bench.plugin import Startup, startup
 from bench.sides import OURS, Side
 from bench.webhook import Reviews, reviews
 from controlplane import ControlPlane, Progress, prepare
 
-PLUGIN_SECONDS = 55.0
-"""Kept free for the plugin and the webhook when another repetition is thought of."""
+PLUGIN_SECONDS = 165.0
+"""Kept free for the plugin, its lists and the webhook when another repetition is thought of."""
 _LOG_LINES = 10
 
 
@@ -40,6 +41,7 @@ class Results:
     machine: dict[str, Any]
     startup: Startup
     reviews: Reviews
+    pages: FirstPages
     lives: dict[str, list[Lives]] = field(default_factory=dict)
     """By side, in the order of the repetitions."""
     seconds: float = 0.0
@@ -57,7 +59,7 @@ async def measure(sides: Sequence[Side], settings: Settings, progress: Progress)
             _refuse_others_servers(clusters[side.name])
             with progress.step(f"installing {side.name}"):
                 side.install(clusters[side.name])
-        results = Results(machine(clusters[OURS.name].kubeconfig), Startup(), Reviews())
+        results = Results(machine(clusters[OURS.name].kubeconfig), Startup(), Reviews(), FirstPages())
         with _failures_explained(directory, settings.seconds):
             async with asyncio.timeout(settings.seconds - (time.monotonic() - began)):
                 results.lives = await _alternately(sides, clusters, settings, directory, progress, began)
@@ -65,6 +67,8 @@ async def measure(sides: Sequence[Side], settings: Settings, progress: Progress)
                     results.startup = await startup(clusters[OURS.name], directory)
                 with progress.step("webhook"):
                     results.reviews = await reviews(clusters[OURS.name], directory)
+                with progress.step(f"lists of {QUESTIONS:,} questions"):
+                    results.pages = await first_pages(clusters[OURS.name])
     results.seconds = time.monotonic() - began
     return results
 

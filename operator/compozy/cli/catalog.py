@@ -31,7 +31,6 @@ def names_in(client: Client, namespace: str) -> Names:
 def _names(client: Client, namespace: str, kind: str) -> list[Choice]:
     if kind in NAMED_OBJECTS:
         resource = NAMED_OBJECTS[kind]
-        items = client.list(resource, namespace if resource.namespaced else None, metadata_only=True).items
-        return [Choice(item["metadata"]["name"]) for item in items]
+        return [Choice(name) for name in client.names(resource, namespace if resource.namespaced else None)]
     entries = [entry for entry in client.list(CATALOG_ENTRIES, namespace).items if entry["spec"]["kind"] == kind]
     return [Choice(name_of_entry(entry), str(entry["spec"].get("description") or "")) for entry in entries]

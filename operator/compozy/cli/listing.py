@@ -11,6 +11,7 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
@@ -113,8 +114,9 @@ def asking_order(requests: Sequence[AnyRequest]) -> list[AnyRequest]:
     )
 
 
+@lru_cache(maxsize=4096)
 def _micros(text: str | None) -> int:
-    """Microseconds since 1970; 0 where there is no time."""
+    """Microseconds since 1970; 0 where there is no time. Questions of a fan-out have their times in common."""
     moment = parse_time(text)
     if moment is None:
         return 0

@@ -104,7 +104,12 @@ def test_a_review_shows_what_an_approval_admits() -> None:
         "revision": "release-5d9c",
     }
     lines = question_lines(question("q1", "publish", spec=spec), NOW, None)
-    for told in ("Decisions:   approve, edit", "Digest:      sha256:abc", "Revision:    release-5d9c", "Proposed:"):
+    for told in (
+        "Decisions:   approve, edit",
+        "Digest:      sha256:abc",
+        "Revision:    release-5d9c",
+        "Proposed:",
+    ):
         assert told in lines
     assert lines[lines.index("Fields of edit:") + 1] == "  tag [text, optional]"
 
