@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -89,6 +89,12 @@ class User:
         data = None if body is None else json.dumps(body).encode()
         response = self._pool.request(method, url, body=data, headers=headers, retries=False)
         return Answer(response.status, json.loads(response.data))
+
+    def acting(self, headers: dict[str, str]) -> User:
+        """The same user with further headers, such as those of impersonation."""
+        acting = replace(self)
+        acting._headers = self._headers | headers
+        return acting
 
     def path(self, plural: str, name: str = "", subresource: str = "") -> str:
         """The path of our resources."""

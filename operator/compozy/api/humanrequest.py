@@ -10,19 +10,32 @@ RequestKind = Literal["Ask", "Review"]
 RequestState = Literal["Pending", "Answered", "Declined", "Expired", "Canceled"]
 Decision = Literal["respond", "decline", "unavailable", "approve", "edit", "reject"]
 
+MAX_APPROVALS = 20
+"""As many different people as a question can need."""
+
+Name = Annotated[str, Field(max_length=1024)]
+"""A user or a group, as the API server names it."""
+Responder = Annotated[str, Field(max_length=1024, min_length=1)]
+Groups = Annotated[list[Name], Field(max_length=100)]
+Note = Annotated[str, Field(max_length=4096)]
+Uid = Annotated[str, Field(max_length=256)]
+
 
 class Responders(ApiModel):
     """Who may answer, beyond what RBAC says."""
 
     agents: Literal["allow", "deny"] = "deny"
     """Whether agents (ServiceAccounts) may answer. Never a run that they or their parents started."""
-    users: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=100)] | None = None
+    users: Annotated[list[Name], Field(max_length=100)] | None = None
     """User names that may answer. Without `users` and `groups`, whoever may update the request.
     On an empty list there is nobody."""
-    groups: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=100)] | None = None
+    groups: Groups | None = None
     """Groups whose members may answer."""
     initiator: Literal["allow", "deny"] = "allow"
     """Whether the person who started the run may answer."""
+    approvals: Annotated[int, Field(ge=1, le=MAX_APPROVALS)] = 1
+    """How many different people must approve. More than one only where the decisions are approve and reject.
+    One of them who rejects decides at once."""
 
 
 class HumanRequestSpec(ApiModel):
@@ -70,10 +83,42 @@ class Response(ApiModel):
     """What the person decided: one of the decisions that the request lists."""
     payload: FreeForm = None
     """The answer itself: it must conform to `expect`."""
-    note: Annotated[str, Field(max_length=4096)] | None = None
+    note: Note | None = None
     """A remark for whoever reads this later."""
-    responder: Annotated[str, Field(max_length=1024, min_length=1)]
+    responder: Responder
     """The authenticated user: the API server refuses any other name."""
+    uid: Uid | None = None
+    """The user's uid, where they have one and say it: the API server refuses any other."""
+    groups: Groups | None = None
+    """The user's groups that let them answer, where they say so: the API server refuses any others."""
+
+
+class Approval(ApiModel):
+    """An approval that does not decide yet, since more people must approve. It never changes."""
+
+    responder: Responder
+    """The authenticated user: the API server refuses any other name."""
+    uid: Uid | None = None
+    """As in `response`."""
+    groups: Groups | None = None
+    """As in `response`."""
+    note: Note | None = None
+    """A remark for whoever reads this later."""
+
+
+Approvals = Annotated[
+    list[Approval],
+    Field(
+        max_length=MAX_APPROVALS - 1,
+        description="Who has approved so far, where `spec.responders.approvals` is more than 1. Each person adds"
+        " one entry; the last one who is needed writes `response`.",
+        json_schema_extra={
+            "default": [],
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["responder"],
+        },
+    ),
+]
 
 
 class Rejection(ApiModel):
@@ -110,5 +155,6 @@ class HumanRequest(ApiModel):
     kind: Literal["HumanRequest"]
     metadata: dict[str, Any]
     spec: HumanRequestSpec
+    approvals: Approvals = Field(default_factory=list)
     response: Response | None = None
     status: HumanRequestStatus = Field(default_factory=HumanRequestStatus, json_schema_extra={"default": {}})

@@ -87,29 +87,62 @@ def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": _API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-_ANSWERS = ("answers", "has(object.response) && (oldObject == null || !has(oldObject.response))")
-"""Matches the write that brings the response, and no later one."""
+_IS_ANSWERED = "has(object.response) && (oldObject == null || !has(oldObject.response))"
+_OLD_APPROVALS = "(oldObject == null ? [] : oldObject.?approvals.orValue([]))"
+_NEW_APPROVALS = (
+    f"object.?approvals.orValue([]).filter(one, !{_OLD_APPROVALS}.exists(known, known.responder == one.responder))"
+)
+_SAYS = ("says", f"({_IS_ANSWERED}) || {_NEW_APPROVALS}.size() > 0")
+"""Matches the write that brings the response, or somebody's approval, and no later one."""
+
+_WHERE = ("where", f"({_IS_ANSWERED}) ? 'response' : 'approvals'")
+"""Which of the two it brings: the rules of the CRD let none bring both."""
+
+
+def _said(field: str) -> str:
+    """Return CEL of the list of what the new response or approvals say in `field`."""
+    response = f"(({_IS_ANSWERED}) && has(object.response.{field}) ? [object.response.{field}] : [])"
+    approvals = f"{_NEW_APPROVALS}.filter(one, has(one.{field})).map(one, one.{field})"
+    return f"{response} + {approvals}"
+
 
 _RESPONDER_IDENTITY = Policy(
     name="compozy-responder-identity",
     resources=["humanrequests"],
-    conditions=[_ANSWERS],
+    conditions=[_SAYS],
+    variables=[
+        _WHERE,
+        ("responders", f"({_said('responder')}).filter(name, name != {_USER})"),
+        ("uids", f"({_said('uid')}).filter(uid, uid != request.userInfo.?uid.orValue(''))"),
+        ("groups", f"({_said('groups')}).map(names, names.filter(name, !(name in {_GROUPS})))"),
+    ],
     validations=[
         Validation(
-            f"object.response.responder == {_USER}",
+            "variables.responders.size() == 0",
             _text(
-                "`response.responder` must be the authenticated user, '{user}': it is '{responder}'",
+                "`{where}.responder` must be the authenticated user, '{user}': it is '{responder}'",
+                where="variables.where",
                 user=_USER,
-                responder="object.response.responder",
+                responder="variables.responders[0]",
             ),
-        )
+        ),
+        Validation(
+            "variables.uids.size() == 0",
+            _text("`{where}.uid` must be left out or be the uid of '{user}'", where="variables.where", user=_USER),
+        ),
+        Validation(
+            "variables.groups.all(names, names.size() == 0)",
+            _text(
+                "`{where}.groups` must be left out or be groups of '{user}'", where="variables.where", user=_USER
+            ),
+        ),
     ],
 )
 
 _RESPONDER_PERMISSION = Policy(
     name="compozy-responder-permission",
     resources=["humanrequests"],
-    conditions=[_ANSWERS],
+    conditions=[_SAYS],
     variables=[("responders", "object.spec.?responders.orValue({})")],
     validations=[
         Validation(
@@ -151,7 +184,7 @@ def _same_metadata(field: str, empty: str) -> str:
 
 
 def _operator_only(operator_user: str) -> Policy:
-    """Keep everything of a request but the adding of a response, and every status, to the operator.
+    """Keep everything of a request but the adding of a response or an approval, and every status, to the operator.
 
     Labels, annotations, owners and finalizers count too: they could hide a question from those who select by
     them, keep it from being deleted, or have it deleted.
@@ -174,6 +207,11 @@ def _operator_only(operator_user: str) -> Policy:
             Validation(
                 "variables.elsewhere || !has(oldObject.response) || has(object.response)",
                 _only_the_operator(operator_user, "hand a response back"),
+            ),
+            Validation(
+                "variables.elsewhere || oldObject.?approvals.orValue([]).all(known,"
+                " object.?approvals.orValue([]).exists(one, one.responder == known.responder))",
+                _only_the_operator(operator_user, "hand an approval back"),
             ),
             *(
                 Validation(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from compozy.api.base import MAX_NAME, ApiModel
-from compozy.api.humanrequest import HumanRequest
+from compozy.api.humanrequest import MAX_APPROVALS, Approval, HumanRequest, HumanRequestSpec
 from compozy.api.plan import Plan, PlanSpec
 from compozy.api.planrun import PlanRun, PlanRunSpec, PlanRunStatus
 
@@ -21,6 +21,7 @@ REQUEST_ALREADY_ANSWERED = "request_already_answered"
 REQUEST_EXPIRED = "request_expired"
 REQUEST_CANCELED = "request_canceled"
 REQUEST_VALIDATION_FAILED = "request_validation_failed"
+APPROVALS_MISSING = "approvals_missing"
 
 MUTABLE_RUN_FIELDS = ("paused", "canceled", "canceledRequests", "retries", "ttlSecondsAfterFinished")
 """What of a run's spec may change after it was created."""
@@ -52,6 +53,81 @@ class Rule:
             entry["optionalOldSelf"] = True
         return entry
 
+
+# `approvals` always has its default, so the API server can tell how long it is and what the rules may cost.
+_NEW_APPROVALS = (
+    "self.approvals.filter(one, !oldSelf.approvals.exists(known, known.responder == one.responder)).size()"
+)
+_WAS_OPEN = "(oldSelf.status.state == 'Pending' && !has(oldSelf.response))"
+_OTHERS_MISSING = (
+    "self.spec.responders.approvals - 1"
+    " - self.approvals.filter(one, one.responder != self.response.responder).size()"
+)
+
+_NUMERALS = "".join(f"{number:2}" for number in range(1, MAX_APPROVALS + 1))
+
+
+def _numeral(number: str) -> str:
+    """Return CEL of the numeral of an integer from 1 to 20. The API server bounds the cost of a message by how
+    long it may be, and takes what `string` makes for endless.
+    """
+    return f"'{_NUMERALS}'.substring(2 * ({number}) - 2, 2 * ({number})).trim()"
+
+
+# Who is late hears only that: the rules below that speak of what is missing hold while the question is open.
+_APPROVAL_RULES = (
+    Rule(
+        "oldSelf.hasValue() || self.approvals.size() == 0",
+        "a request is created without approvals: add them once the request is open",
+        field=".approvals",
+        on_create=True,
+    ),
+    Rule(
+        f"{_NEW_APPROVALS} == 0 || {_WAS_OPEN}",
+        REQUEST_ALREADY_ANSWERED,
+        field=".approvals",
+        message_expression=f"oldSelf.status.state == 'Expired' ? '{REQUEST_EXPIRED}'"
+        f" : oldSelf.status.state == 'Canceled' ? '{REQUEST_CANCELED}' : '{REQUEST_ALREADY_ANSWERED}'",
+    ),
+    Rule(
+        f"!{_WAS_OPEN} || self.approvals.size() < self.spec.responders.approvals",
+        f"{REQUEST_VALIDATION_FAILED}: no more `approvals` are needed: the decision itself is `response`",
+        field=".approvals",
+        reason="FieldValueInvalid",
+    ),
+    Rule(
+        f"!{_WAS_OPEN} || {_NEW_APPROVALS} <= (has(self.response) ? 0 : 1)",
+        f"{REQUEST_VALIDATION_FAILED}: add one approval, your own, or write `response`",
+        field=".approvals",
+        reason="FieldValueInvalid",
+    ),
+    # Only the operator takes one away (see the policies), and with it a response that rests on it.
+    Rule(
+        "oldSelf.approvals.all(known, self.approvals.exists(one, one.responder == known.responder))"
+        " || (oldSelf.status.state == 'Pending' && self.status.state == 'Pending' && !has(self.response))",
+        "an approval stands: write `response` with the decision `reject` to change your mind",
+        field=".approvals",
+    ),
+    Rule(
+        f"!has(self.response) || self.response.decision != 'approve' || !{_WAS_OPEN} || {_OTHERS_MISSING} <= 0",
+        f"{APPROVALS_MISSING}: others must approve first: add yours to `approvals`",
+        field=".response",
+        message_expression=f"'{APPROVALS_MISSING}: ' + {_numeral(_OTHERS_MISSING)} + ' more of '"
+        f" + {_numeral('self.spec.responders.approvals')}"
+        " + ' must approve before `response` can: add yours to `approvals`'",
+    ),
+)
+
+_APPROVAL_STANDS = Rule("self == oldSelf", "an approval never changes: write `response` to change your mind")
+
+_REQUEST_SPEC_RULES = (
+    Rule(
+        "self.responders.approvals == 1 || self.decisions.all(decision, decision in ['approve', 'reject'])",
+        "more than one approval needs decisions of `approve` and `reject` only",
+        field=".responders",
+        reason="FieldValueInvalid",
+    ),
+)
 
 # `status` is dropped when an object is created, so a rule may read `self.status` only beside `oldSelf`, which
 # also keeps it from being evaluated on create. `oldSelf` always has its defaults.
@@ -192,7 +268,9 @@ _RUN_STATUS_RULES = (
 )
 
 RULES: Mapping[type[ApiModel], tuple[Rule, ...]] = {
-    HumanRequest: _REQUEST_RULES,
+    HumanRequest: (*_REQUEST_RULES, *_APPROVAL_RULES),
+    HumanRequestSpec: _REQUEST_SPEC_RULES,
+    Approval: (_APPROVAL_STANDS,),
     Plan: (_NAME_LENGTH,),
     PlanSpec: _PLAN_SPEC_RULES,
     PlanRun: (_NAME_LENGTH,),

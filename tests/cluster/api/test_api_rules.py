@@ -34,7 +34,7 @@ class TestOpening:
     def test_a_request_is_pending_at_once(self, workspace: Any) -> None:
         found = workspace.alice.get("humanrequests", workspace.open())
         assert found["status"] == {"state": "Pending"}
-        assert found["spec"] == ASK | {"responders": {"agents": "deny", "initiator": "allow"}}
+        assert found["spec"] == ASK | {"responders": {"agents": "deny", "initiator": "allow", "approvals": 1}}
 
     def test_it_cannot_be_created_with_an_answer(self, workspace: Any) -> None:
         operator = workspace.operator
