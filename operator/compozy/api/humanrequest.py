@@ -5,13 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from compozy.api.base import ApiModel, Conditions, FreeForm, FreeFormObject, Timestamp
+from compozy.api.limits import MAX_APPROVALS
 
 RequestKind = Literal["Ask", "Review"]
 RequestState = Literal["Pending", "Answered", "Declined", "Expired", "Canceled"]
 Decision = Literal["respond", "decline", "unavailable", "approve", "edit", "reject"]
-
-MAX_APPROVALS = 20
-"""As many different people as a question can need."""
 
 Name = Annotated[str, Field(max_length=1024)]
 """A user or a group, as the API server names it."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from compozy.api.base import MAX_NAME, ApiModel
-from compozy.api.humanrequest import MAX_APPROVALS, Approval, HumanRequest, HumanRequestSpec
+from compozy.api.humanrequest import Approval, HumanRequest, HumanRequestSpec
+from compozy.api.limits import MAX_APPROVALS
 from compozy.api.plan import Plan, PlanSpec
 from compozy.api.planrun import PlanRun, PlanRunSpec, PlanRunStatus
 

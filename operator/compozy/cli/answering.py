@@ -13,13 +13,14 @@ from typing import Any
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response, refusal
 from compozy.cli.find import get_question
-from compozy.cli.gathering import check_answer
-from compozy.cli.kube.client import Object
+from compozy.cli.gathering import check_answer, check_approval
+from compozy.cli.kube.client import FIELD_MANAGER, Identity, Object
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
 from compozy.cli.kube.watch import watch_object
 from compozy.cli.session import Session
-from compozy.requests.closing import state_of
+from compozy.requests.approvals import has_approved, mark, others_missing
+from compozy.requests.closing import is_open, state_of
 from compozy.requests.respond import same_answer
 
 TRIES = 8
@@ -32,7 +33,8 @@ or is held by the rules of the API server (that it is open): where the request n
 WAIT_SECONDS = 10.0
 """How long to wait for the operator to accept an answer."""
 
-_LATE = ("request_already_answered", "request_expired", "request_canceled")
+_LATE = ("request_already_answered", "request_expired", "request_canceled", "approvals_missing")
+"""Refusals after which the request is read again: it says what has happened meanwhile."""
 _WITHOUT_PAYLOAD = ("approve", "reject", "decline", "unavailable")
 
 
@@ -44,9 +46,15 @@ class Answer:
     payload: Any = None
     note: str | None = None
 
-    def as_response(self, responder: str) -> Object:
-        """The `response` of the request."""
-        response: Object = {"decision": self.decision, "responder": responder}
+    def as_response(self, identity: Identity, request: Object) -> Object:
+        """The `response` of the request: who says it, by which of their groups they may, and what."""
+        response: Object = {"decision": self.decision, "responder": identity.username}
+        named = (request["spec"].get("responders") or {}).get("groups") or ()
+        groups = [group for group in named if group in identity.groups]
+        if identity.uid:
+            response["uid"] = identity.uid
+        if groups:
+            response["groups"] = groups
         if self.decision not in _WITHOUT_PAYLOAD:
             response["payload"] = self.payload
         if self.note is not None:
@@ -55,27 +63,35 @@ class Answer:
 
 
 def submit(session: Session, request: Object, answer: Answer, *, wait: bool = True) -> Object:
-    """Answers a question and returns it as it is afterwards.
+    """Answers a question and returns it as it is afterwards: still open where more people must approve.
 
     With `wait`, until the operator has accepted the answer or handed it back, at most ten seconds.
     Raises CliError: see the codes of `respond`.
     """
-    written = _write(session, request, answer)
-    return _accepted(session, written) if wait and state_of(written) == "Pending" else written
+    for _ in range(TRIES):
+        written = _write(session, request, answer)
+        by = (written.get("response") or {}).get("responder")
+        if not wait or by != session.identity.username or state_of(written) != "Pending":
+            return written
+        try:
+            return _accepted(session, written)
+        except CliError as error:
+            if error.code != "approvals_missing":
+                raise
+            # An approval that was there did not count, so ours was not the last: it is given anew.
+            request = get_question(session, written["metadata"]["name"])
+    raise _kept_changing(request)
 
 
 def _write(session: Session, request: Object, answer: Answer) -> Object:
     name = request["metadata"]["name"]
-    response = answer.as_response(session.identity.username)
+    response = answer.as_response(session.identity, request)
     for attempt in range(TRIES):
-        if same_answer(request, response):
+        if _is_recorded(request, response):
             return request
         raise_if_resolved(request)
-        check_answer(session, request, response)
         try:
-            return session.client.json_patch(
-                HUMAN_REQUESTS, session.namespace, name, _patch(request, response, attempt)
-            )
+            return _put(session, request, response, attempt)
         except ApiError as error:
             late = None if error.conflict else of_refused_response(error)
             if error.not_found:
@@ -85,12 +101,42 @@ def _write(session: Session, request: Object, answer: Answer) -> Object:
         except UnreachableError:
             # The acknowledgement may be what was lost: only the object itself can tell.
             request = get_question(session, name)
-            if not request.get("response"):
+            if not request.get("response") and not _is_recorded(request, response):
                 raise
             continue
         pause_before_retry(attempt)
         request = get_question(session, name)
-    raise CliError("conflict", f"request {name} kept changing while it was answered: try again")
+    raise _kept_changing(request)
+
+
+def _put(session: Session, request: Object, response: Object, attempt: int) -> Object:
+    """Writes an answer, or an approval where others must approve as well."""
+    client, name = session.client, request["metadata"]["name"]
+    if response["decision"] != "approve" or not others_missing(request, response["responder"]):
+        check_answer(session, request, response)
+        change = {"op": "add", "path": "/response", "value": response}
+        return client.json_patch(HUMAN_REQUESTS, session.namespace, name, _patch(request, change, attempt))
+    check_approval(session, request)
+    approval = {key: value for key, value in response.items() if key != "decision"}
+    # The list is always there: the API server puts an empty one where there is none.
+    patch = _patch(request, {"op": "add", "path": "/approvals/-", "value": approval}, attempt)
+    # A name for each person, so that the API server remembers when each of them approved.
+    manager = f"{FIELD_MANAGER}-{mark(response['responder'])}"
+    return client.json_patch(HUMAN_REQUESTS, session.namespace, name, patch, manager)
+
+
+def _is_recorded(request: Object, response: Object) -> bool:
+    """Whether the request says already what is to be said: the answer, or an approval that was not the last."""
+    if same_answer(request, response):
+        return True
+    if response["decision"] != "approve" or not has_approved(request, response["responder"]):
+        return False
+    return is_open(request) or (request.get("response") or {}).get("decision") == "approve"
+
+
+def _kept_changing(request: Object) -> CliError:
+    name = request["metadata"]["name"]
+    return CliError("conflict", f"request {name} kept changing while it was answered: try again")
 
 
 def pause_before_retry(attempt: int) -> None:
@@ -117,8 +163,8 @@ def raise_if_resolved(request: Object) -> None:
         raise CliError("request_canceled", f"request {name} was canceled{when}")
 
 
-def _patch(request: Object, response: Object, attempt: int) -> list[Object]:
-    """Adds the response to the version of the request that it was decided on, at last to the request as it is.
+def _patch(request: Object, change: Object, attempt: int) -> list[Object]:
+    """Makes a change to the version of the request that it was decided on, at last to the request as it is.
 
     A JSON patch, because a merge patch would drop what is null in the payload. Replacing the resourceVersion
     makes the API server compare it, so that a stale one is a conflict (409) like with any other write.
@@ -127,7 +173,7 @@ def _patch(request: Object, response: Object, attempt: int) -> list[Object]:
     guard = {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]}
     if attempt >= VERSIONED_TRIES:
         guard = {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]}
-    return [guard, {"op": "add", "path": "/response", "value": response}]
+    return [guard, change]
 
 
 def _accepted(session: Session, written: Object) -> Object:
@@ -159,21 +205,3 @@ def _handed_back(request: Object, ours: Object) -> CliError:
     except CliError as error:
         return error
     return CliError("conflict", "the answer was handed back and the question is open again")
-
-
-def provenance(request: Object) -> dict[str, Any]:
-    """Who answered and when: accepted by the operator, or else written."""
-    status, response = request.get("status") or {}, request.get("response") or {}
-    return {
-        "responder": response.get("responder"),
-        "answeredAt": status.get("resolvedAt") or _written_at(request),
-    }
-
-
-def _written_at(request: Object) -> str | None:
-    """When the response was written, as the API server remembers for every field."""
-    for entry in request["metadata"].get("managedFields") or ():
-        if "f:response" in (entry.get("fieldsV1") or {}):
-            time_written: str | None = entry.get("time")
-            return time_written
-    return None

@@ -29,6 +29,7 @@ EXIT_OF_CODE: Mapping[str, int] = {
     "run_succeeded": EXIT_BAD_INPUT,
     "run_canceled": EXIT_BAD_INPUT,
     "request_already_answered": EXIT_BAD_INPUT,
+    "approvals_missing": EXIT_BAD_INPUT,
     "request_expired": EXIT_UNAVAILABLE,
     "request_canceled": EXIT_UNAVAILABLE,
     "request_not_found": EXIT_UNAVAILABLE,

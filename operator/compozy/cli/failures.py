@@ -11,7 +11,7 @@ _PAYLOAD_FIELD = re.compile(r"^\.?(?:response\.)?payload\.?")
 _DECISION_FIELD = re.compile(r"^\.?response\.decision$")
 _REQUEST_CODE = re.compile(
     r"request_already_answered|request_expired|request_canceled|request_validation_failed"
-    r"|input_validation|respond_not_permitted|respond_self_denied"
+    r"|input_validation|respond_not_permitted|respond_self_denied|approvals_missing"
 )
 
 

@@ -15,7 +15,7 @@ from compozy.cli.kube.resources import CATALOG_ENTRIES, PLAN_RUNS
 from compozy.cli.session import Session
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import as_given_back
-from compozy.requests.respond import Catalog, Refused, judge
+from compozy.requests.respond import Catalog, Refused, judge, judge_approval
 from compozy.requests.respond import Identity as Responder
 
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
@@ -28,7 +28,7 @@ def check_answer(session: Session, request: Object, response: Object) -> None:
     verdict = judge(
         request,
         _as_stored(response),
-        Responder(session.identity.username, frozenset(session.identity.groups)),
+        _responder(session),
         _starters(session.client, request, session.identity),
         _catalog(session.client, request["metadata"]["namespace"]),
     )
@@ -41,6 +41,17 @@ def _as_stored(response: Object) -> Object:
     if "payload" not in response or json_faults(response["payload"]):
         return response
     return {**response, "payload": as_given_back(response["payload"])}
+
+
+def check_approval(session: Session, request: Object) -> None:
+    """Raises CliError when an approval that does not decide yet would not count."""
+    refused = judge_approval(request, _responder(session), _starters(session.client, request, session.identity))
+    if refused is not None:
+        raise refusal(refused.code, refused.message, refused.details)
+
+
+def _responder(session: Session) -> Responder:
+    return Responder(session.identity.username, frozenset(session.identity.groups))
 
 
 def _starters(client: Client, request: Object, identity: Identity) -> list[str | None]:

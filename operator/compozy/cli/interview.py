@@ -13,6 +13,7 @@ from compozy.cli.find import get_question
 from compozy.cli.kube.client import Object
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
+from compozy.requests.approvals import has_approved, progress
 from compozy.requests.closing import state_of
 from compozy.requests.outcome import Answered, Declined
 
@@ -55,10 +56,16 @@ class Interview:
     def ask_due(self) -> None:
         """Asks every open question that was not asked yet. Raises NobodyHere and CliError."""
         while not self._picture.ended:
-            due = [question for question in self._picture.open_questions() if _mark(question) not in self._put]
+            due = [question for question in self._picture.open_questions() if self._is_due(question)]
             if not due:
                 return
             self._ask(due[0])
+
+    def _is_due(self, question: Object) -> bool:
+        """Whether a question is to be put: not to who has approved already, where others must as well."""
+        if _mark(question) in self._put:
+            return False
+        return not (question.get("approvals") and has_approved(question, self._session.identity.username))
 
     def _ask(self, question: Object) -> None:
         self._current = question["metadata"]["name"]
@@ -84,7 +91,9 @@ class Interview:
         outcome = ask_here(question, self._reader, names=names)
         decisions = question["spec"]["decisions"]
         if isinstance(outcome, Answered):
-            submit(self._session, question, Answer(outcome.decision, outcome.payload))
+            written = submit(self._session, question, Answer(outcome.decision, outcome.payload))
+            if not written.get("response"):
+                self._session.note(f"  {progress(written)}: the run waits for other people")
         elif isinstance(outcome, Declined):
             if "decline" in decisions:
                 submit(self._session, question, Answer("decline"))

@@ -13,7 +13,7 @@ _FREE_FORM = ("context", "expect", "editSchema", "respondSchema", "proposedPrevi
 
 
 def preview(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The request in its own shape, without the answer's payload and note, with long values replaced.
+    """The request in its own shape, without payload and notes, with long values replaced.
 
     A value that was left out is replaced by `{"truncated": true, "byte_size": <its size>}`.
     """
@@ -37,15 +37,21 @@ def _shown(request: Mapping[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
         "metadata": {key: metadata[key] for key in _METADATA if key in metadata},
         "spec": spec,
     }
-    response = request.get("response")
-    if response:
-        shown["response"] = {key: response[key] for key in ("decision", "responder") if key in response}
+    if request.get("approvals"):
+        shown["approvals"] = [_said(entry) for entry in request["approvals"]]
+    if request.get("response"):
+        shown["response"] = _said(request["response"])
     shown["status"] = dict(request.get("status") or {"state": "Pending"})
     return shown
 
 
 def _cut(prompt: str) -> str:
     return prompt if len(prompt) <= PROMPT_CHARACTERS else prompt[: PROMPT_CHARACTERS - 1] + "…"
+
+
+def _said(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Who has said what, without what may be long."""
+    return {key: said[key] for key in ("decision", "responder", "uid", "groups") if key in said}
 
 
 def _bounded(value: Any) -> Any:

@@ -1,14 +1,16 @@
 """One question in full, as text for the person who is to answer it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from compozy.cli.output.text import block, clean
 from compozy.cli.output.times import age, until
+from compozy.cli.provenance import approved_at
 from compozy.language.problems import faults_line
 from compozy.language.schema import normalize_schema
+from compozy.requests.approvals import needed, progress, speaker
 from compozy.requests.closing import is_open, state_of
 from compozy.requests.forms import MISSING, FormField, fields
 
@@ -34,6 +36,9 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
     for title, key in (("Digest", "proposalDigest"), ("Revision", "revision")):
         if spec.get(key):
             lines.append(_line(title, clean(spec[key])))
+    if needed(request) > 1:
+        lines.append(_line("Approvals", f"{progress(request)}, by different people; who rejects decides at once"))
+        lines += [_line("", told) for told in _approved(request, now)]
     lines += _block("Context", spec.get("context"), columns)
     lines += _block("Proposed", spec.get("proposedPreview"), columns)
     for title, key in (
@@ -80,6 +85,14 @@ def _responders(spec: Object) -> str:
     return f"{who}; {agents}{starter}"
 
 
+def _approved(request: Object, now: datetime) -> Iterator[str]:
+    """Who has approved without deciding, when, and what they noted."""
+    for entry in request.get("approvals") or ():
+        at = approved_at(request, entry["responder"])
+        note = f": {entry['note']}" if entry.get("note") else ""
+        yield clean(f"{speaker(entry)}{f', {_moment(at, now)}' if at else ''}{note}")
+
+
 def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
     status, response = request.get("status") or {}, request.get("response")
     lines: list[str] = []
@@ -88,7 +101,7 @@ def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
         when = f", {_moment(resolved, now)}" if resolved else ", not yet taken up by the operator"
         lines += [
             "",
-            _line("Answer", clean(f"{response.get('decision')} by {response.get('responder')}") + when),
+            _line("Answer", clean(f"{response.get('decision')} by {speaker(response)}") + when),
         ]
         if response.get("note"):
             lines.append(_line("Note", clean(response["note"])))
@@ -126,4 +139,4 @@ def _moment(text: str | None, now: datetime) -> str:
 
 
 def _line(title: str, value: str) -> str:
-    return f"{title + ':':<13}{value}"
+    return f"{title + ':' if title else '':<13}{value}"

@@ -8,6 +8,7 @@ from compozy.cli.listing import ListState, Request
 from compozy.cli.output.table import Column, Table
 from compozy.cli.output.times import age, until
 from compozy.cli.session import Session
+from compozy.requests.approvals import approvers, needed
 from compozy.requests.closing import state_of
 
 _NAMESPACE = Column("NAMESPACE")
@@ -16,12 +17,16 @@ DELETED = "Deleted"
 
 
 class RequestTable:
-    """The table of a list; `state=None` for a watch, where a question may be in any state."""
+    """The table of a list; `state=None` for a watch, where a question may be in any state.
 
-    def __init__(self, session: Session, state: ListState | None) -> None:
+    With `counts`, how many have approved of how many who must, which the wide form always tells.
+    """
+
+    def __init__(self, session: Session, state: ListState | None, *, counts: bool = False) -> None:
         self._session = session
         self._state = state
         self._wide = session.output == "wide"
+        self._counts = counts or self._wide
         self._table = Table(self._columns(), session.terminal_width())
 
     def print(self, items: Sequence[Request], *, deleted: bool = False) -> None:
@@ -36,6 +41,8 @@ class RequestTable:
             columns.insert(0, _NAMESPACE)
         if self._wide:
             columns += [Column("GENERATION"), Column("KIND"), Column("DECISIONS"), Column("RESPONDERS")]
+        if self._counts:
+            columns.append(Column("APPROVALS"))
         if self._state != "pending":
             columns += [Column("STATE"), Column("RESPONDER")]
         columns.append(Column("PROMPT", flexible=not self._wide))
@@ -50,6 +57,8 @@ class RequestTable:
             cells.insert(0, metadata["namespace"])
         if self._wide:
             cells += [spec["generation"], spec["kind"], ",".join(spec["decisions"]), _responders(spec)]
+        if self._counts:
+            cells.append(f"{len(approvers(item))}/{needed(item)}" if needed(item) > 1 else None)
         if self._state != "pending":
             state = DELETED if deleted else state_of(item)
             cells += [state, (item.get("response") or {}).get("responder")]

@@ -11,6 +11,7 @@ from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, until
 from compozy.cli.runtree import Branch, urgency
 from compozy.cli.whom import whom
+from compozy.requests.approvals import progress, speaker
 from compozy.requests.closing import state_of
 
 Object = Mapping[str, Any]
@@ -124,11 +125,25 @@ def _question_line(question: Object, now: datetime) -> str:
     text = f"“{prompt}”  humanrequest/{clean(question['metadata']['name'])}"
     response = question.get("response") or {}
     if state == "Pending" and response:
-        return f"{text}  answered by {clean(response['responder'])}, not yet taken up"
+        return f"{text}  answered by {_speaker(response)}, not yet taken up"
     if state == "Pending":
         since = age(question["metadata"].get("creationTimestamp"), now)
         expires = f", expires {until(spec['expiresAt'], now)}" if spec.get("expiresAt") else ""
-        return f"{text}  waits for {whom(spec)} since {since}{expires}"
-    by = f" by {clean(response['responder'])}" if response else ""
+        return f"{text}  waits for {whom(spec)} since {since}{expires}{_approved(question)}"
+    by = f" by {_speaker(response)}" if response else ""
     resolved = (question.get("status") or {}).get("resolvedAt")
-    return f"{text}  {state.lower()}{by}" + (f" {age(resolved, now)} ago" if resolved else "")
+    note = f", “{cut(clean(response['note']), _PROMPT)}”" if response.get("note") else ""
+    ago = f" {age(resolved, now)} ago" if resolved else ""
+    return f"{text}  {state.lower()}{by}{ago}{note}{_approved(question)}"
+
+
+def _approved(question: Object) -> str:
+    """How many have approved, and who without deciding."""
+    entries = question.get("approvals") or ()
+    if not entries:
+        return ""
+    return f", {progress(question)}: {', '.join(_speaker(entry) for entry in entries)}"
+
+
+def _speaker(said: Object) -> str:
+    return clean(speaker(said))

@@ -12,4 +12,6 @@ def whom(spec: Mapping[str, Any]) -> str:
     named = [*responders.get("users", []), *(f"group {name}" for name in responders.get("groups", []))]
     if responders.get("agents") == "allow":
         named.append("an agent" if not named else "agents")
-    return clean(" or ".join(named)) or "somebody"
+    who = clean(" or ".join(named)) or "somebody"
+    several = responders.get("approvals") or 1
+    return f"{several} of {who}" if several > 1 and named else f"{several} people" if several > 1 else who

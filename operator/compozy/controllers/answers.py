@@ -1,12 +1,13 @@
 """The questions of a run as events for the engine: answers judged, deadlines kept, the rest as recorded."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from compozy.controllers.approving import Approvals, rejected, told_of
 from compozy.controllers.cache import Cache, Item
 from compozy.controllers.conditions import condition
 from compozy.controllers.judges import Judges
@@ -19,8 +20,9 @@ from compozy.controllers.store import LostRace, Store
 from compozy.engine.events import Event, RequestAnswered, RequestCanceled
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.problems import faults_line
+from compozy.requests.approvals import progress
 from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of, was_taken
-from compozy.requests.verdict import Identity, Refused, bounded
+from compozy.requests.verdict import Identity, Refused
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Answers:
         self._cache = cache
         self._recorder = recorder
         self._metrics = metrics
+        self._approvals = Approvals(store, cache, recorder, metrics)
         self.seen_at: dict[str, float] = {}
         """By uid: when an answer was first seen, in monotonic seconds."""
 
@@ -58,7 +61,8 @@ class Answers:
         gathered = Gathered()
         canceled = view.run["spec"].get("canceled")
         unwanted = set(view.run["spec"].get("canceledRequests") or ())
-        for request in view.requests:
+        for found in view.requests:
+            request = await self._approvals.weed(view, found, now)
             if request.get("response") and state_of(request) == "Pending":
                 await self._judge(view, request, gathered, now)
             elif is_open(request):
@@ -79,13 +83,15 @@ class Answers:
             # The run has gone on already: the operator stopped between its two writes.
             gathered.to_acknowledge.append(request)
             return
-        refused = await self._verdict(view, request)
+        standing = self._approvals.standing(view, request)
+        refused = await self._verdict(view, {**request, "approvals": standing})
         if refused is None:
             event = event_of_response(request, view.path_of(request))
             gathered.events.append(await self._with_proposal(view, request, event))
             gathered.to_acknowledge.append(request)
         else:
-            await self.hand_back(request, refused.code, refused.details, now)
+            await self.hand_back(request, refused.code, refused.details, now, standing)
+            self._approvals.tell_refused(view, request)
 
     async def _with_proposal(self, view: RunView, request: Item, event: Event) -> Event:
         """An approval with exactly what was approved, where the action has yet to come to its end."""
@@ -119,7 +125,8 @@ class Answers:
         """Record that an answer was admitted."""
         response = request["response"]
         state = final_state_of(response.get("decision", "respond"))
-        message = f"{response.get('decision', 'respond')} by {response['responder']}"
+        told = progress(request) if response.get("decision") == "approve" else ""
+        message = told_of(response.get("decision", "respond"), response, told)
         await self._close(request, state, message, now)
         seen = self.seen_at.pop(request["metadata"]["uid"], None)
         if seen is not None:
@@ -138,15 +145,25 @@ class Answers:
         self._recorder.tell(request, f"Request{state}", message, warning=state == "Expired")
         return closed
 
-    async def hand_back(self, request: Item, code: str, details: Mapping[str, str], now: datetime) -> Item:
-        """Refuse an answer: say why, then take it away. Returns the question, which is open again."""
+    async def hand_back(
+        self,
+        request: Item,
+        code: str,
+        details: Mapping[str, str],
+        now: datetime,
+        approvals: Sequence[Item] | None = None,
+    ) -> Item:
+        """Refuse an answer: say why, then take it away. Returns the question, which is open again.
+
+        With `approvals`, only those stay: the others did not count either, and go in the same write.
+        """
         response, uid = request["response"], request["metadata"]["uid"]
         at = request["metadata"]["resourceVersion"]
-        rejection: dict[str, Any] = {"code": code, "by": response["responder"], "at": timestamp(now)}
-        rejection["fields"] = bounded(details)
-        status = {**(request.get("status") or {}), "lastRejection": rejection}
-        told = await self._store.write_status(request, status)
-        opened = await self._store.merge(told, {"response": None})
+        told = await self._store.write_status(request, rejected(request, response, code, details, now))
+        taken: dict[str, Any] = {"response": None}
+        if approvals is not None and len(approvals) < len(request.get("approvals") or ()):
+            taken["approvals"] = list(approvals)
+        opened = await self._store.merge(told, taken)
         self.seen_at.pop(uid, None)
         self._metrics.answers_rejected.labels(code).inc()
         message = f"{response['responder']}: {code} {faults_line(details)}"

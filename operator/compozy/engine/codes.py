@@ -9,5 +9,8 @@ UNDECIDED = "predicate_evaluation_failed"
 NOT_CONFORMING = "request_validation_failed"
 """An answer does not have the shape that was asked for."""
 
+UNSATISFIABLE = "responders_unsatisfiable"
+"""Nobody, or not enough people, may ever answer a question."""
+
 CAP_REACHED = "iteration_cap_reached"
 """A sub-loop has not stopped."""

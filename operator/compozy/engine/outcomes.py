@@ -160,3 +160,5 @@ class Context:
     attempt: int = 1
     started_at: str | None = None
     """When it was entered for the first time, RFC 3339; None where that is now."""
+    starters: tuple[str | None, ...] = ()
+    """Who has started the run, its parent and so on, as far as that is known."""

@@ -71,6 +71,8 @@ class RunState:
     inputs: Mapping[str, Any]
     attended: bool
     """Whether people can be asked."""
+    starters: tuple[str | None, ...] = ()
+    """Who has started the run, its parent and so on; None among them is somebody who is not known."""
     generation: int = 1
     revisions: int = 0
     """How many times gates have had everything done again, in this attempt of the run."""

@@ -500,6 +500,7 @@ class Turn:
             frame.plan.dialect.name == "graph",
             known.attempt if known is not None else 1,
             known.started_at if known is not None else None,
+            self.state.starters,
         )
 
 

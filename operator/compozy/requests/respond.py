@@ -13,10 +13,12 @@ from compozy.language.schema import SchemaInvalid, field_errors, normalize_schem
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import canonical_json
 from compozy.redaction.redactor import redact_text
+from compozy.requests.approvals import needed, others_missing
 from compozy.requests.entities import references
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
 __all__ = [
+    "APPROVAL_CHECKS",
     "CHECKS",
     "Accepted",
     "Catalog",
@@ -25,6 +27,7 @@ __all__ = [
     "Verdict",
     "decision_of",
     "judge",
+    "judge_approval",
     "same_answer",
 ]
 
@@ -88,6 +91,17 @@ def judge(
             return refused
     decision = case.decision or ""
     return Accepted(decision, case.payload if decision in _WITH_PAYLOAD else None)
+
+
+def judge_approval(
+    request: Mapping[str, Any], identity: Identity, started_by: Sequence[str | None]
+) -> Refused | None:
+    """Why somebody may not approve a question that needs more approvals than theirs; None where they may.
+
+    The arguments are those of `judge`. Approvals that are there already play no part.
+    """
+    case = _Case(request, {"decision": "approve"}, identity, started_by, lambda _kind, _name: True)
+    return next((refused for check in APPROVAL_CHECKS if (refused := check(case)) is not None), None)
 
 
 def same_answer(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
@@ -181,6 +195,16 @@ def _initiator_allowed(case: _Case) -> Refused | None:
     return None
 
 
+def _enough_approvals(case: _Case) -> Refused | None:
+    """Where several people must approve, only the last of them decides; whoever rejects decides at once."""
+    missing = others_missing(case.request, case.identity.user)
+    if case.decision != "approve" or not missing:
+        return None
+    others = "1 other" if missing == 1 else f"{missing} others"
+    message = f"{others} of {needed(case.request)} must approve before this can be the decision"
+    return Refused("approvals_missing", message, {"approvals": message})
+
+
 def _shape(case: _Case) -> Refused | None:
     """The payload must conform to the schema that was frozen with the question."""
     if case.decision not in _WITH_PAYLOAD:
@@ -243,14 +267,15 @@ def _named(names: Sequence[str] | None, what: str) -> str:
 
 Check = Callable[[_Case], Refused | None]
 
-CHECKS: tuple[Check, ...] = (
+APPROVAL_CHECKS: tuple[Check, ...] = (
     _still_open,
     _decision_allowed,
     _not_own_run,
     _agents_allowed,
     _named_responder,
     _initiator_allowed,
-    _shape,
-    _entities,
 )
+"""The checks of an approval that does not decide yet."""
+
+CHECKS: tuple[Check, ...] = (*APPROVAL_CHECKS, _enough_approvals, _shape, _entities)
 """The checks in the order in which they are made; the first that refuses decides."""

@@ -14,6 +14,7 @@ Code = Literal[
     "input_validation",
     "respond_not_permitted",
     "respond_self_denied",
+    "approvals_missing",
 ]
 
 MAX_DETAILS, MAX_PATH, MAX_DETAIL = 100, 512, 4096

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from compozy.cli import answering
-from compozy.cli.answering import TRIES, Answer, provenance, submit
+from compozy.cli.answering import TRIES, Answer, submit
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 from compozy.cli.gathering import check_answer
 from compozy.cli.kube.client import Identity
 from compozy.cli.kube.errors import ApiError, Cause, UnreachableError
 from compozy.cli.kube.watch import Change
+from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 
 pytestmark = pytest.mark.unit
@@ -53,6 +54,7 @@ class Server:
         self.before_write: list[Callable[[], None]] = []
         self.after_write: list[Callable[[], None]] = []
         self.writes = 0
+        self.managers: list[str] = []
 
     def touch(self, **parts: Any) -> None:
         """Somebody else writes."""
@@ -75,17 +77,21 @@ class Server:
     def list(self, *_: Any, **__: Any) -> Any:
         return type("Listed", (), {"items": self.entries})
 
-    def json_patch(self, _resource: Any, _namespace: str, _name: str, operations: Any) -> Object:
+    def json_patch(
+        self, _resource: Any, _namespace: str, _name: str, operations: Any, manager: str = ""
+    ) -> Object:
         self.writes += 1
         if self.before_write:
             self.before_write.pop(0)()
-        version, response = (operation["value"] for operation in operations)
+        self.managers.append(manager)
+        version, value = (operation["value"] for operation in operations)
         if version != self.request["metadata"]["resourceVersion"]:
             raise ApiError(409, "Conflict", "the object has been modified")
-        self.touch(response=response)
+        self.touch(**{operations[1]["path"].removeprefix("/"): value})
+        written = copy.deepcopy(self.request)
         if self.after_write:
             self.after_write.pop(0)()
-        return copy.deepcopy(self.request)
+        return written
 
 
 class FakeSession(Session):
@@ -333,7 +339,7 @@ def test_it_waits_until_the_operator_has_accepted(changes: list[Change]) -> None
     changes += [later(server), later(server, status={"state": "Answered", "resolvedAt": "t"})]
     after = waited(server)
     assert after["status"]["state"] == "Answered"
-    assert provenance(after) == {"responder": "alice", "answeredAt": "t"}
+    assert provenance(after, "alice") == {"responder": "alice", "answeredAt": "t"}
 
 
 def test_without_an_operator_the_answer_is_recorded_all_the_same(changes: list[Change]) -> None:
@@ -379,4 +385,99 @@ def test_when_it_was_written_is_known_before_it_is_accepted() -> None:
         {"fieldsV1": {"f:response": {}}, "time": "then"},
     ]
     request = {"metadata": {"managedFields": managed}, "response": recorded()}
-    assert provenance(request) == {"responder": "alice", "answeredAt": "then"}
+    assert provenance(request, "alice") == {"responder": "alice", "answeredAt": "then"}
+
+
+APPROVE = Answer("approve", None, "fine")
+
+
+def reviewed(approvals: int = 3, *people: str, **responders: Any) -> Server:
+    policy = {**responders, "approvals": approvals}
+    server = Server(kind="Review", decisions=["approve", "reject"], responders=policy)
+    server.request["approvals"] = [{"responder": name} for name in people]
+    return server
+
+
+class TestSeveralMustApprove:
+    def test_an_approval_is_added_until_the_last_decides(self) -> None:
+        server = reviewed()
+        for user in ("alice", "bob"):
+            assert "response" not in answer(server, APPROVE, user)
+        assert [entry["responder"] for entry in server.request["approvals"]] == ["alice", "bob"]
+        assert server.request["approvals"][0] == {"responder": "alice", "note": "fine"}
+        assert answer(server, APPROVE, "carol")["response"]["responder"] == "carol"
+        assert len(set(server.managers)) == 3
+
+    def test_a_repetition_changes_nothing(self) -> None:
+        server = reviewed(3, "alice")
+        assert len(answer(server, APPROVE)["approvals"]) == 1
+        assert server.writes == 0
+
+    def test_who_has_approved_hears_how_it_ended(self) -> None:
+        server = reviewed(2, "alice")
+        server.request |= {"response": {"decision": "approve", "responder": "bob"}}
+        assert answer(server, APPROVE)["response"]["responder"] == "bob"
+        server.request |= {"response": {"decision": "reject", "responder": "bob"}}
+        assert refused(server, APPROVE).code == "request_already_answered"
+        server.request |= {"response": None, "status": {"state": "Expired"}}
+        assert refused(server, APPROVE).code == "request_expired"
+
+    def test_they_may_change_their_mind(self) -> None:
+        server = reviewed(3, "alice")
+        assert answer(server, Answer("reject"))["response"] == {"decision": "reject", "responder": "alice"}
+
+    def test_who_comes_between_makes_it_the_last(self) -> None:
+        server = reviewed(2)
+        server.before_write = [lambda: server.touch(approvals=[{"responder": "bob"}])]
+        assert answer(server, APPROVE)["response"]["responder"] == "alice"
+
+    @pytest.mark.parametrize("arrived", [True, False])
+    def test_a_lost_acknowledgement_is_looked_up(self, arrived: bool) -> None:
+        server = reviewed()
+
+        def lose() -> None:
+            raise UnreachableError("cannot reach")
+
+        (server.after_write if arrived else server.before_write).append(lose)
+        if arrived:
+            assert len(answer(server, APPROVE)["approvals"]) == 1
+        else:
+            with pytest.raises(UnreachableError):
+                answer(server, APPROVE)
+
+    def test_what_would_not_count_is_not_sent(self) -> None:
+        server = reviewed(initiator="deny")
+        server.objects["PlanRun", "rel"] = run_object("alice")
+        assert refused(server, APPROVE).code == "respond_self_denied"
+        assert server.writes == 0
+
+    def test_where_an_earlier_one_did_not_count_it_is_given_anew(self, changes: list[Change]) -> None:
+        """The operator hands the decision back with what it rested on: it becomes an approval."""
+        server = reviewed(2, "mallory")
+
+        def hand_back() -> None:
+            server.touch(response=None, approvals=[], status=rejection("alice", "approvals_missing"))
+            changes.append(Change(False, copy.deepcopy(server.request)))
+
+        server.after_write = [hand_back]
+        written = submit(FakeSession(server), copy.deepcopy(server.request), APPROVE)
+        assert written["approvals"] == [{"responder": "alice", "note": "fine"}]
+        assert not written["response"]
+
+
+def test_the_groups_that_let_somebody_answer_are_told_and_the_uid() -> None:
+    identity = Identity("alice", ("ops", "leads", "system:authenticated"), "u-1")
+    request = {"spec": {"responders": {"groups": ["leads", "others", "ops"], "users": ["alice"]}}}
+    told = Answer("approve").as_response(identity, request)
+    assert told == {"decision": "approve", "responder": "alice", "uid": "u-1", "groups": ["leads", "ops"]}
+    assert "groups" not in Answer("approve").as_response(identity, {"spec": {"responders": {"users": ["alice"]}}})
+
+
+def test_when_each_of_several_has_approved() -> None:
+    managed = [
+        {"fieldsV1": {"f:approvals": {".": {}, 'k:{"responder":"bob"}': {}}}, "time": "early"},
+        {"fieldsV1": {"f:approvals": {'k:{"responder":"alice"}': {}}}, "time": "then"},
+    ]
+    request = {"metadata": {"managedFields": managed}, "approvals": []}
+    assert provenance(request, "alice") == {"responder": "alice", "answeredAt": "then"}
+    assert provenance(request, "carol") == {"responder": "carol", "answeredAt": None}

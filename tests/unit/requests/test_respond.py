@@ -283,6 +283,7 @@ def test_the_order_of_the_checks_is_the_specification():
         "_agents_allowed",
         "_named_responder",
         "_initiator_allowed",
+        "_enough_approvals",
         "_shape",
         "_entities",
     ]

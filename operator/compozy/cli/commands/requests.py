@@ -13,6 +13,7 @@ from compozy.cli.preview import outline, preview
 from compozy.cli.requestlist import Briefs, Filter, count_pending, in_full
 from compozy.cli.requesttable import RequestTable
 from compozy.cli.session import Session
+from compozy.requests.approvals import needed
 
 
 @command("requests", shared=("all_namespaces", "selector", "watch"), formats=("json", "yaml", "name", "wide"))
@@ -89,7 +90,7 @@ def _print_envelope(session: Session, shown: Page, state: ListState, *, unfilter
 def _print_table(session: Session, shown: Page, state: ListState) -> None:
     items: list[Request] = list(in_full(session.client, shown.items, state, outline))
     if items:
-        RequestTable(session, state).print(items)
+        RequestTable(session, state, counts=any(needed(item) > 1 for item in items)).print(items)
     else:
         where = "in any namespace" if session.scope is None else f"in namespace {session.namespace}"
         session.note(clean(f"No {state} requests {where}."))

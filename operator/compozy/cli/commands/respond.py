@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from compozy.cli.answering import Answer, provenance, raise_if_resolved, submit
+from compozy.cli.answering import Answer, raise_if_resolved, submit
 from compozy.cli.asking import WITH_PAYLOAD, ask_here, payload_of_flags, person_is_here, schema_of
 from compozy.cli.catalog import names_in
 from compozy.cli.command import command
@@ -15,8 +15,10 @@ from compozy.cli.failures import of_refused_response
 from compozy.cli.find import find_question, question_options
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
+from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 from compozy.cli.suggestions import answer_fields, decisions
+from compozy.requests.approvals import approvers, needed, progress
 from compozy.requests.closing import state_of
 from compozy.requests.outcome import Answered, Declined
 
@@ -55,7 +57,8 @@ def respond(
     """Answer a question: by NAME, or by --run, --node, --generation and, in a fan-out, --item.
 
     Without a payload the fields are asked for, one by one, where this is a terminal. One answer wins; the same
-    answer again, by the same person, gives the recorded one.
+    answer again, by the same person, gives the recorded one. Where several people must approve, `--decision
+    approve` adds yours, and the last that is needed decides; `--decision reject` decides at once.
     """
     if decline and decision not in (None, "decline"):
         raise click.UsageError("--decline and --decision contradict each other")
@@ -64,7 +67,11 @@ def respond(
     except ApiError as error:
         raise of_refused_response(error) from error
     answer = _answer(session, request, "decline" if decline else decision, payload, pairs, note)
-    _print(session, submit(session, request, answer, wait=not no_wait))
+    written = submit(session, request, answer, wait=not no_wait)
+    if session.as_json:
+        session.out_json(_told(written, session.identity.username))
+    else:
+        _print(session, written)
 
 
 def _answer(
@@ -115,24 +122,31 @@ def _incomplete(request: Object, decision: str | None) -> CliError:
     return CliError("bad_input", f"there is no payload: give --payload JSON{f', or {hint}' if hint else ''}")
 
 
+def _told(request: Object, me: str) -> Object:
+    """What has come of it, for programs."""
+    spec = request["spec"]
+    told = {
+        "ok": True,
+        "run": spec["run"],
+        "node": spec["node"],
+        "generation": spec["generation"],
+        "item": spec.get("item"),
+        "decision": (request.get("response") or {"decision": "approve"})["decision"],
+        "state": state_of(request),
+        "provenance": provenance(request, me),
+    }
+    if needed(request) > 1:
+        told["approvals"] = {"given": len(approvers(request)), "needed": needed(request)}
+    return told
+
+
 def _print(session: Session, request: Object) -> None:
-    spec, name, response = request["spec"], request["metadata"]["name"], request["response"]
-    state = state_of(request)
-    if session.as_json:
-        session.out_json(
-            {
-                "ok": True,
-                "run": spec["run"],
-                "node": spec["node"],
-                "generation": spec["generation"],
-                "item": spec.get("item"),
-                "decision": response["decision"],
-                "state": state,
-                "provenance": provenance(request),
-            }
-        )
+    name, response = request["metadata"]["name"], request.get("response")
+    if not response:
+        session.out(f"humanrequest/{name} approved: {progress(request)}")
         return
     declined = response["decision"] in ("decline", "unavailable")
-    session.out(f"humanrequest/{name} {'declined' if declined else 'answered'}")
-    if state == "Pending":
+    counted = progress(request) if response["decision"] == "approve" else ""
+    session.out(f"humanrequest/{name} {'declined' if declined else 'answered'}{f': {counted}' if counted else ''}")
+    if state_of(request) == "Pending":
         session.note("The answer is recorded. The operator has not taken it up yet.")

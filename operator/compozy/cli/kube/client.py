@@ -166,11 +166,19 @@ class Client:
         return self.call("PATCH", path, body=patch, query=_written(), content_type=_MERGE_PATCH)
 
     def json_patch(
-        self, resource: Resource, namespace: str | None, name: str, operations: Sequence[Object]
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        operations: Sequence[Object],
+        manager: str = FIELD_MANAGER,
     ) -> Object:
-        """Applies JSON patch operations, which keep what is null. A failing `test` is a 422, no conflict."""
-        path = resource.path(namespace, name)
-        return self.call("PATCH", path, body=operations, query=_written(), content_type=_JSON_PATCH)
+        """Applies JSON patch operations, which keep what is null. A failing `test` is a 422, no conflict.
+
+        The API server remembers for each `manager` which fields it has written, and when.
+        """
+        path, query = resource.path(namespace, name), _written() | {"fieldManager": manager}
+        return self.call("PATCH", path, body=operations, query=query, content_type=_JSON_PATCH)
 
     def apply(
         self, resource: Resource, namespace: str | None, name: str, body: Object, *, force: bool = False

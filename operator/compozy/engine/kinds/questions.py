@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from compozy.engine.codes import NOT_CONFORMING
+from compozy.engine.codes import NOT_CONFORMING, UNSATISFIABLE
 from compozy.engine.effects import OpenRequest
 from compozy.engine.outcomes import Context, Failed, Waiting
 from compozy.language.compiled import ApprovalSpec, AskSpec, ReviewSpec
+from compozy.language.responders import unsatisfiable
 
 
 def put_question(
@@ -16,8 +17,14 @@ def put_question(
     decisions: Sequence[str],
     /,
     **more: Any,
-) -> Waiting:
-    """Wait for people: whom the author lets answer, and for as long as the author says."""
+) -> Waiting | Failed:
+    """Wait for people: whom the author lets answer, and for as long as the author says.
+
+    A question that nobody could ever answer is not put: it would only be found out by waiting.
+    """
+    nobody = unsatisfiable(spec.responders, context.starters)
+    if nobody is not None:
+        return Failed(UNSATISFIABLE, f"`responders.{nobody.field}`: {nobody.message}")
     return Waiting(
         OpenRequest(
             node=context.node,

@@ -26,7 +26,7 @@ def compile_ask(values: Mapping[str, Any], fields: Fields) -> Made | None:
     context = _context(params.get("context"), fields)
     after, route = read_expiry(params.get("expires"), "params.expires", fields, _INVALID)
     default = _default(params, expect, fields)
-    responders = read_responders(params.get("responders"), "params.responders", fields)
+    responders = read_responders(params.get("responders"), "params.responders", fields, ("respond",))
     if len(fields.problems) > before or prompt is None or expect is None:
         return None
     spec = AskSpec(

@@ -79,6 +79,6 @@ def _judge(values: Mapping[str, Any], key: str, fields: Fields) -> JudgeSpec | N
 
 def _human(values: Mapping[str, Any], key: str, fields: Fields) -> ApprovalSpec | None:
     prompt = fields.text(values.get("prompt"), f"{key}.prompt")
-    responders = read_responders(values.get("responders"), f"{key}.responders", fields)
+    responders = read_responders(values.get("responders"), f"{key}.responders", fields, ("approve", "reject"))
     after, _ = read_expiry(values.get("expires"), f"{key}.expires", fields, _INVALID, routes=False)
     return None if prompt is None else ApprovalSpec(prompt, responders, after)

@@ -1,24 +1,32 @@
 """Who may answer a question or decide over an action, and until when."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from compozy.api.limits import MAX_APPROVALS
 from compozy.language.durations import seconds_of
 from compozy.language.graph.fields import Fields, join
+from compozy.language.responders import unsatisfiable
 
 _INVALID: Final = "responder_policy_invalid"
 _MOST_NAMES: Final = 100
 _LONGEST_NAME: Final = 1024
 
 
-def read_responders(value: Any, key: str, fields: Fields) -> dict[str, Any]:
+_KEYS: Final = ("agents", "initiator", "users", "groups", "approvals")
+_ALIKE: Final = {"approve", "reject"}
+"""The decisions that several people can make together: none of them brings anything of its own."""
+
+
+def read_responders(value: Any, key: str, fields: Fields, decisions: Collection[str]) -> dict[str, Any]:
     """The responder policy, with `agents: deny` where nothing is said. Code: `responder_policy_invalid`."""
     if value is None:
         return {"agents": "deny"}
     if not isinstance(value, Mapping):
-        fields.report(key, _INVALID, "must be an object of `agents`, `initiator`, `users` and `groups`")
+        fields.report(key, _INVALID, f"must be an object of {', '.join(f'`{name}`' for name in _KEYS)}")
         return {"agents": "deny"}
-    values = fields.keys(value, key, ("agents", "initiator", "users", "groups"), refusal=_INVALID)
+    before = len(fields.problems)
+    values = fields.keys(value, key, _KEYS, refusal=_INVALID)
     for name in ("agents", "initiator"):
         if values.get(name, "deny") not in ("allow", "deny"):
             fields.report(f"{key}.{name}", _INVALID, "must be `allow` or `deny`")
@@ -26,7 +34,21 @@ def read_responders(value: Any, key: str, fields: Fields) -> dict[str, Any]:
         if name in values and not _are_names(values[name]):
             message = f"must be a list of at most {_MOST_NAMES} names"
             fields.report(f"{key}.{name}", _INVALID, message)
+    if "approvals" in values:
+        _check_approvals(values["approvals"], f"{key}.approvals", fields, decisions)
+    nobody = unsatisfiable(values) if len(fields.problems) == before else None
+    if nobody is not None:
+        fields.report(f"{key}.{nobody.field}", _INVALID, nobody.message)
     return {"agents": "deny", **values}
+
+
+def _check_approvals(value: Any, key: str, fields: Fields, decisions: Collection[str]) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_APPROVALS:
+        fields.report(key, _INVALID, f"must be an integer from 1 to {MAX_APPROVALS}")
+    elif not set(decisions) <= _ALIKE:
+        told = ", ".join(decisions)
+        message = f"several people can only approve or reject together, and here the decisions are {told}"
+        fields.report(key, _INVALID, message)
 
 
 def _are_names(value: Any) -> bool:

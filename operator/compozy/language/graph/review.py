@@ -40,7 +40,7 @@ def read_review(value: Any, fields: Fields, schema: Mapping[str, Any] | None) ->
         when_source=when if isinstance(when, str) else "",
         prompt=template,
         decisions=decisions,
-        responders=read_responders(values.get("responders"), "review.responders", fields),
+        responders=read_responders(values.get("responders"), "review.responders", fields, decisions),
         reject_route=_reject_route(values.get("on_reject"), decisions, fields),
         expires_after=after,
         expires_route=expires_route,

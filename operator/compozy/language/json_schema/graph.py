@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from compozy.api.limits import MAX_APPROVALS
 from compozy.language.graph.envelope import MAX_ATTEMPTS
 from compozy.language.graph.fan_out import MAX_LANES, MAX_PARALLEL
 from compozy.language.graph.gate import MAX_REVISIONS
@@ -17,6 +18,12 @@ _NAME: Final[Schema] = {"type": "string", "minLength": 1}
 _DURATION: Final[Schema] = {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"}
 _ALLOW: Final[Schema] = {"enum": ["allow", "deny"]}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+_RESPONDERS: Final[Mapping[str, Schema]] = {
+    "agents": _ALLOW,
+    "initiator": _ALLOW,
+    "users": _TEXTS,
+    "groups": _TEXTS,
+}
 _ROUTE: Final[Schema] = {
     "type": "object",
     "properties": {"route": _NODE},
@@ -136,7 +143,7 @@ _PARAMS: Final[Mapping[str, Mapping[str, Schema]]] = {
 
 _CRITERIA: Final[Mapping[str, Mapping[str, Schema]]] = {
     "command": {"expect": {"enum": ["exit_zero", "exit_nonzero", "stdout_contains"]}, "contains": _TEXT},
-    "human": {"responders": _part("graph_responders"), "expires": _closed({"after": _DURATION}, "after")},
+    "human": {"responders": _part("graph_deciders"), "expires": _closed({"after": _DURATION}, "after")},
     "extension": {"tool": _TEXT, "inputs": {"type": "object"}},
 }
 
@@ -153,9 +160,8 @@ def definitions() -> Schema:
         "graph_on_error": _ON_ERROR,
         "graph_strategy": _STRATEGY,
         "graph_review": table_schema(tables.REVIEW, _review()),
-        "graph_responders": table_schema(
-            tables.RESPONDERS, {"agents": _ALLOW, "initiator": _ALLOW, "users": _TEXTS, "groups": _TEXTS}
-        ),
+        "graph_responders": table_schema(tables.RESPONDERS, _RESPONDERS),
+        "graph_deciders": table_schema(tables.DECIDERS, {**_RESPONDERS, "approvals": _whole(1, MAX_APPROVALS)}),
         "graph_expires": table_schema(tables.EXPIRES, {"after": _DURATION, "route": _NODE}),
         "graph_criterion": _by("type", {kind: f"graph_by_{_name(kind)}" for kind in tables.CRITERIA}),
         **{f"graph_by_{_name(kind)}": _criterion(kind) for kind in tables.CRITERIA},
@@ -209,7 +215,7 @@ def _tool() -> Schema:
 
 def _review() -> Mapping[str, Schema]:
     decisions: Schema = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"enum": list(DECISIONS)}}
-    people = {"responders": _part("graph_responders"), "expires": _part("graph_expires")}
+    people = {"responders": _part("graph_deciders"), "expires": _part("graph_expires")}
     return {"decisions": decisions, "on_reject": _ROUTE, **people}
 
 

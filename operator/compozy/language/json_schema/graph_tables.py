@@ -139,6 +139,12 @@ RESPONDERS: Final[Table] = {
     "groups": Field(Kind.PLAIN, "Groups whose members may answer."),
 }
 
+DECIDERS: Final[Table] = {
+    **RESPONDERS,
+    "approvals": Field(Kind.PLAIN, "How many different people must approve; 1 when absent."),
+}
+"""Who may approve or reject."""
+
 EXPIRES: Final[Table] = {
     "after": Field(Kind.PLAIN, "How long, such as 72h.", required=True),
     "route": Field(Kind.PLAIN, "The node that it leads to when time is up."),

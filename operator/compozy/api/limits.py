@@ -1,0 +1,4 @@
+"""Limits that the language has in common with the kinds: apart from these, since models take long to load."""
+
+MAX_APPROVALS = 20
+"""As many different people as a question can need."""
