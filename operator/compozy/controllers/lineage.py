@@ -29,8 +29,11 @@ def ancestors(cache: Cache, run: Item) -> Iterator[Item]:
 
 def starters(cache: Cache, run: Item) -> list[str | None]:
     """Who started the run, then who started the run that started it, and so on; None where that is not known."""
-    found, last = [run["spec"].get("startedBy")], run
-    for ancestor in ancestors(cache, run):
-        found.append(ancestor["spec"].get("startedBy"))
-        last = ancestor
-    return found if parent_key(last) is None else [*found, None]
+    line = [run, *ancestors(cache, run)]
+    found = recorded_starters(cache, run)
+    return found if parent_key(line[-1]) is None else [*found, None]
+
+
+def recorded_starters(cache: Cache, run: Item) -> list[str | None]:
+    """The same of the runs that we know, without a word on others; None where a run does not record it."""
+    return [one["spec"].get("startedBy") for one in (run, *ancestors(cache, run))]

@@ -11,7 +11,7 @@ from typing import Any
 
 from compozy.api.base import ATTENDANCE_ANNOTATION
 from compozy.controllers.cache import Cache, Item, Key, key_of
-from compozy.controllers.lineage import starters
+from compozy.controllers.lineage import recorded_starters
 from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
 from compozy.controllers.settings import Settings
@@ -134,7 +134,7 @@ class Gatherer:
         begun = RunState(
             inputs=plan.resolve_inputs(run["spec"].get("inputs")),
             attended=self.attended(run, has_asked=bool(requests)),
-            starters=tuple(starters(self._cache, run)),
+            starters=tuple(recorded_starters(self._cache, run)),
             generation=generation,
         )
         state = from_status(plan, begun, {**status, "nodes": await self._records.nodes_of(run)})

@@ -161,4 +161,4 @@ class Context:
     started_at: str | None = None
     """When it was entered for the first time, RFC 3339; None where that is now."""
     starters: tuple[str | None, ...] = ()
-    """Who has started the run, its parent and so on, as far as that is known."""
+    """As in the state of the run."""

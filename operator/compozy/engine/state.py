@@ -72,7 +72,7 @@ class RunState:
     attended: bool
     """Whether people can be asked."""
     starters: tuple[str | None, ...] = ()
-    """Who has started the run, its parent and so on; None among them is somebody who is not known."""
+    """Who has started the run, its parent and so on, as far as is known; None where a run does not record it."""
     generation: int = 1
     revisions: int = 0
     """How many times gates have had everything done again, in this attempt of the run."""

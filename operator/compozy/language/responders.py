@@ -24,9 +24,12 @@ def unsatisfiable(responders: Mapping[str, Any], starters: Collection[str | None
 
     Args:
         responders: the policy, in its right shape.
-        starters: who has started the run, its parent and so on. None among them, for who is not known, rules
-            nobody out.
+        starters: who has started the run, its parent and so on, as far as that is known; None where a run does
+            not record it, which it never will.
     """
+    if None in starters and responders.get("initiator", "allow") == "deny":
+        message = "who started the run must not answer, and it does not record who that was in `spec.startedBy`"
+        return Unsatisfiable("initiator", message)
     users, groups = responders.get("users"), responders.get("groups")
     if users is None and groups is None:
         return None
@@ -58,7 +61,7 @@ def _too_few(named: set[str], left: set[str], responders: Mapping[str, Any]) -> 
 def _is_ruled_out(user: str, responders: Mapping[str, Any], starters: Collection[str | None]) -> bool:
     """Whether a user may not answer since they started the run: agents never may."""
     denied = responders.get("initiator", "allow") == "deny" or user.startswith(SERVICE_ACCOUNT_PREFIX)
-    return denied and user in starters
+    return denied and (user in starters or None in starters)
 
 
 def _is_of_accounts(group: str) -> bool:

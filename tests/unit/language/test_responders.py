@@ -31,7 +31,12 @@ ACCOUNTS = "system:serviceaccounts"
         ({"users": ["alice"], "initiator": "deny"}, [], None),
         ({"users": ["alice"], "initiator": "deny"}, ["alice"], "initiator"),
         ({"users": ["alice"], "initiator": "deny"}, ["operator", "alice"], "initiator"),
-        ({"users": ["alice"], "initiator": "deny"}, ["bob", None], None),
+        # A run that does not record it may be anybody's.
+        ({"initiator": "deny"}, ["bob", None], "initiator"),
+        ({"groups": ["team"], "initiator": "deny"}, [None], "initiator"),
+        ({"groups": ["team"]}, [None], None),
+        ({"users": ["alice"]}, [None], None),
+        ({"users": [BOT], "agents": "allow"}, [None], "initiator"),
         ({"users": ["alice"], "initiator": "allow"}, ["alice"], None),
         ({"users": ["alice", "bob"], "initiator": "deny"}, ["operator", "alice", "bob"], "initiator"),
         ({"users": ["alice", "bob"], "initiator": "deny"}, ["alice"], None),
@@ -75,13 +80,17 @@ POLICIES = st.fixed_dictionaries(
 )
 
 
-@given(POLICIES, st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=2))
-def test_it_says_what_trying_everybody_would_say(responders: dict[str, object], starters: list[str]) -> None:
+@given(POLICIES, st.lists(st.sampled_from([*PEOPLE, None]), min_size=1, max_size=2))
+def test_it_says_what_trying_everybody_would_say(
+    responders: dict[str, object], starters: list[str | None]
+) -> None:
     """Where only users are named: as many as the judgement lets approve, against as many as must."""
     spec = {"kind": "Review", "decisions": ["approve", "reject"], "responders": responders}
     admitted = [
         name for name in PEOPLE if judge_approval({"spec": spec}, Identity(name, frozenset()), starters) is None
     ]
     is_named = "users" in responders or "groups" in responders
-    expected = is_named and len(admitted) < responders.get("approvals", 1)
+    needed = responders.get("approvals", 1) if is_named else 1
+    # Where nobody is named anybody may, people beyond these too, unless the run could be anybody's.
+    expected = len([name for name in admitted if is_named or name != BOT]) < needed
     assert (unsatisfiable(responders, starters) is not None) is expected
