@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
+import os
 import ssl
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -64,7 +66,7 @@ class User:
     namespace: str
     _pool: urllib3.PoolManager = field(init=False, repr=False)
     _server: str = field(init=False, repr=False)
-    _headers: dict[str, str] = field(init=False, repr=False)
+    _headers: urllib3.HTTPHeaderDict = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         config = yaml.safe_load(self.kubeconfig.read_text())
@@ -90,10 +92,16 @@ class User:
         response = self._pool.request(method, url, body=data, headers=headers, retries=False)
         return Answer(response.status, json.loads(response.data))
 
-    def acting(self, headers: dict[str, str]) -> User:
-        """The same user with further headers, such as those of impersonation."""
-        acting = replace(self)
-        acting._headers = self._headers | headers
+    def acting_as(self, name: str, groups: Sequence[str] = (), uid: str = "") -> User:
+        """The same user who impersonates another."""
+        acting = copy.copy(self)
+        headers = acting._headers.copy()
+        headers.add("Impersonate-User", name)
+        for group in groups:
+            headers.add("Impersonate-Group", group)
+        if uid:
+            headers.add("Impersonate-Uid", uid)
+        acting._headers = headers
         return acting
 
     def path(self, plural: str, name: str = "", subresource: str = "") -> str:
@@ -124,11 +132,16 @@ class User:
     def delete(self, plural: str, name: str, **query: str) -> Answer:
         return self.call("DELETE", self.path(plural, name), **query)
 
-    def kubectl(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        """kubectl as this user in this namespace."""
+    def kubectl(
+        self, *arguments: str, stdin: str | None = None, variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """kubectl as this user in this namespace, with further environment variables."""
         namespace = [f"--namespace={self.namespace}"] if self.namespace else []
         command = [str(_KUBECTL), f"--kubeconfig={self.kubeconfig}", *namespace, *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, timeout=60)
+        environment = None if variables is None else {**os.environ, **variables}
+        return subprocess.run(
+            command, input=stdin, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
 
 
 def _ssl_context(cluster: Object, user: Object) -> ssl.SSLContext:

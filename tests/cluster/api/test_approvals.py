@@ -233,8 +233,8 @@ class TestWhoSaysSo:
         name = review(workspace, 1)
         for uid, given, ok in (("u-1", "u-2", False), ("u-1", "u-1", True)):
             response = {"response": {"responder": "zoe", "uid": given, "decision": "approve"}}
-            headers = {"Impersonate-User": "zoe", "Impersonate-Uid": uid, "Impersonate-Group": "release-managers"}
-            assert workspace.admin.acting(headers).patch("humanrequests", name, response).ok is ok
+            zoe = workspace.admin.acting_as("zoe", ["release-managers"], uid)
+            assert zoe.patch("humanrequests", name, response).ok is ok
 
 
 def test_of_many_at_once_each_counts_once_and_one_decides(workspace: Any) -> None:
