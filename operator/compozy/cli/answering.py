@@ -93,7 +93,7 @@ def _write(session: Session, request: Object, answer: Answer) -> Object:
         try:
             return _put(session, request, response, attempt)
         except ApiError as error:
-            late = None if error.conflict else of_refused_response(error)
+            late = None if error.conflict or _is_overtaken(error) else of_refused_response(error)
             if error.not_found:
                 late = CliError("request_not_found", f"request {name} is gone")
             if late is not None and late.code not in _LATE:
@@ -123,6 +123,11 @@ def _put(session: Session, request: Object, response: Object, attempt: int) -> O
     # A name for each person, so that the API server remembers when each of them approved.
     manager = f"{FIELD_MANAGER}-{mark(response['responder'])}"
     return client.json_patch(HUMAN_REQUESTS, session.namespace, name, patch, manager)
+
+
+def _is_overtaken(error: ApiError) -> bool:
+    """Whether an approval was refused since another came first: then ours is the decision, or there already."""
+    return any(cause.field.lstrip(".") == "approvals" for cause in error.causes)
 
 
 def _is_recorded(request: Object, response: Object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compozy.cli import answering
-from compozy.cli.answering import TRIES, Answer, submit
+from compozy.cli.answering import TRIES, VERSIONED_TRIES, Answer, submit
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 from compozy.cli.gathering import check_answer
@@ -84,10 +84,18 @@ class Server:
         if self.before_write:
             self.before_write.pop(0)()
         self.managers.append(manager)
-        version, value = (operation["value"] for operation in operations)
-        if version != self.request["metadata"]["resourceVersion"]:
+        guard, change = operations
+        known = self.request["metadata"][guard["path"].removeprefix("/metadata/")]
+        if guard["value"] != known:
             raise ApiError(409, "Conflict", "the object has been modified")
-        self.touch(**{operations[1]["path"].removeprefix("/"): value})
+        field, value = change["path"].removeprefix("/"), change["value"]
+        if field == "approvals/-":
+            field, value = "approvals", [*self.request["approvals"], value]
+            needed = self.request["spec"]["responders"]["approvals"]
+            if len(value) >= needed:
+                text = "request_validation_failed: no more `approvals` are needed"
+                raise ApiError(422, "Invalid", text, (Cause("FieldValueInvalid", text, "approvals"),))
+        self.touch(**{field: value})
         written = copy.deepcopy(self.request)
         if self.after_write:
             self.after_write.pop(0)()
@@ -146,10 +154,19 @@ def test_a_change_that_decides_nothing_is_read_again() -> None:
 
 
 def test_endless_conflicts_end() -> None:
+    def conflict() -> None:
+        raise ApiError(409, "Conflict", "the object has been modified")
+
     server = Server()
-    server.before_write = [server.touch] * 100
+    server.before_write = [conflict] * 100
     assert refused(server).code == "conflict"
     assert server.writes == TRIES
+
+
+def test_an_answer_gets_through_although_the_request_never_rests() -> None:
+    server = Server()
+    server.before_write = [server.touch] * 100
+    assert answer(server)["response"]["responder"] == "alice"
 
 
 @pytest.mark.parametrize(
@@ -429,6 +446,17 @@ class TestSeveralMustApprove:
     def test_who_comes_between_makes_it_the_last(self) -> None:
         server = reviewed(2)
         server.before_write = [lambda: server.touch(approvals=[{"responder": "bob"}])]
+        assert answer(server, APPROVE)["response"]["responder"] == "alice"
+
+    def test_one_gets_through_although_the_request_never_rests(self) -> None:
+        server = reviewed(3)
+        server.before_write = [server.touch for _ in range(TRIES)]
+        assert answer(server, APPROVE)["approvals"] == [{"responder": "alice", "note": "fine"}]
+
+    def test_who_comes_between_makes_it_the_last_even_then(self) -> None:
+        server = reviewed(2)
+        server.before_write = [server.touch for _ in range(VERSIONED_TRIES)]
+        server.before_write.append(lambda: server.touch(approvals=[{"responder": "bob"}]))
         assert answer(server, APPROVE)["response"]["responder"] == "alice"
 
     @pytest.mark.parametrize("arrived", [True, False])
