@@ -7,16 +7,17 @@ import pytest
 
 from compozy.api.identity import CLUSTER_KEEPERS, OPERATOR_USER
 from compozy.api.policies import all_policies
-from support.apiserver import APPLY, JSON_PATCH, Object, User, request, run
+from support.apiserver import APPLY, JSON_PATCH, Api, Object, User, request, run
 
 pytestmark = pytest.mark.cluster
 
-OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "1"}
-PARENT = {
+# Objects that there are, or the garbage collector would delete what they own; `_owners` makes them.
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": ""}
+PARENT: Object = {
     "apiVersion": "compozy.dev/v1alpha1",
     "kind": "PlanRun",
     "name": "parent",
-    "uid": "2",
+    "uid": "",
     "controller": True,
 }
 METADATA: list[tuple[str, Any]] = [
@@ -25,6 +26,16 @@ METADATA: list[tuple[str, Any]] = [
     ("finalizers", ["example.com/stay"]),
     ("ownerReferences", [OWNER]),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _owners(api: Api, _people: str) -> None:
+    admin = api.admin(_people)
+    path = f"/api/v1/namespaces/{_people}/configmaps"
+    made = admin.call("POST", path, {"metadata": {"name": OWNER["name"]}}).object()
+    OWNER["uid"] = made["metadata"]["uid"]
+    made = admin.create("planruns", run("parent", planRef={"name": "release"})).object()
+    PARENT["uid"] = made["metadata"]["uid"]
 
 
 def refused(answer: Any, *texts: str) -> None:
