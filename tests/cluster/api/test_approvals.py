@@ -150,7 +150,7 @@ class TestAnApprovalStands:
 
 class TestWhoApproves:
     def test_only_for_oneself_and_one_at_a_time(self, workspace: Any) -> None:
-        name = review(workspace)
+        name = review(workspace, agents="allow")
         forged = {"approvals": [{"responder": "carol"}]}
         text = "`approvals.responder` must be the authenticated user, 'alice': it is 'carol'"
         refused(workspace.alice.patch("humanrequests", name, forged), 403, text)

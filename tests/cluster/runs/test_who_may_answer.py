@@ -327,7 +327,7 @@ def test_a_double_click_answers_once(stage, people):
     assert told == ["approve by alice"]
 
 
-def test_three_misfits_then_a_fit_are_accepted_once(stage):
+def test_three_misfits_then_a_fit_are_accepted_once(without_webhook, stage):
     run = stage.start(plans.STEPS, plans.STEPS_INPUTS)
     request = stage.question(run)
     for wrong in ("loud", "quiet", ""):
