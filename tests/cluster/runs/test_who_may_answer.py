@@ -195,6 +195,27 @@ def test_no_decision_rests_on_an_approval_that_does_not_count(stage, people, ope
     assert stage.finished(run)["phase"] == "Succeeded"
 
 
+def test_a_decision_of_several_that_another_made_unwanted_is_handed_back(stage, people):
+    """The approvals stay, as what people had said; what they approved does not happen."""
+    both = reviewed("{ approvals: 2 }") + reviewed("{}").split("nodes:\n")[1].replace("id: ship", "id: act")
+    run = stage.start(both)
+    eventually(lambda: len(stage.requests(run)) == 2, "both are asked")
+    act, ship = sorted(stage.requests(run), key=lambda item: item["spec"]["node"])
+    stage.author.patch("planruns", run, {"spec": {"paused": True}}).object()
+    assert approve(stage, people["alice"], ship).ok
+    assert decide(people["bob"], ship).ok
+    assert decide(people["carol"], act, "reject").ok
+    stage.author.patch("planruns", run, {"spec": {"paused": False}}).object()
+    status = stage.finished(run)
+    assert (status["phase"], status["nodes"]["act"]["reason"]) == ("Failed", "quality_rejection")
+    assert "output" not in status["nodes"].get("ship", {})
+    assert stage.resolved(ship) == "Canceled"
+    item = stage.admin.get("humanrequests", name_of(ship))
+    assert "response" not in item
+    assert [entry["responder"] for entry in item["approvals"]] == ["alice"]
+    assert item["status"]["lastRejection"]["code"] == "request_canceled"
+
+
 def test_approvals_outlive_the_operator(stage, people, operator):
     run = stage.start(reviewed("{ approvals: 3 }"))
     request = stage.question(run)
