@@ -169,7 +169,7 @@ def test_reviews_in_lanes_are_decided_one_by_one(stage):
     told = stage.plugin_json(
         "respond", "--run", run, "--node", "ship", "--generation", "1", "--item", "1", "--decision", "reject"
     )
-    assert (told["ok"], told["item"]) == (True, 1)
+    assert told.get("item") == 1, told
     assert {stage.state(requests[item]) for item in (0, 2)} == {"Pending"}
     assert decide(stage, requests[2], "edit", payload={"what": "z"}).ok
     assert decide(stage, requests[0], "approve").ok
