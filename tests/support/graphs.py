@@ -97,3 +97,27 @@ def with_value(value: Any, place: tuple[Any, ...], new: Any) -> Any:
     copy = list(value) if isinstance(value, list) else dict(value)
     copy[place[0]] = with_value(value[place[0]], place[1:], new)
     return copy
+
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "ask": ask("a", context={"x": "y"}, responders={"users": ["x"]}, expires={"after": "1h", "route": "b"}),
+    "route": node("a", "route", routes=[{"when": "true", "to": "b"}], default="c"),
+    "branch": node("a", "branch", condition="true", on_eval_error="exit"),
+    "fan-out": fan_out("a", filter="true", strategy={"kind": "race"}, bind_as="x", index_as="y", batch_size=1),
+    "collect": collect("a"),
+    "gate": node("a", "gate", criteria=[{"id": "x", "type": "human", "prompt": "p"}], on_result={"pass": "halt"}),
+    "wait": node("a", "wait", params={"for": "1h"}),
+    "sub-loop": node("a", "sub-loop", body={"nodes": [tool("x")], "edges": []}, contract={"stop_when": "true"}),
+    "transform": made("a", x=1),
+    "run-loop": node("a", "run-loop", params={"loop": "x", "inputs": {}}),
+    "run-agent": node("a", "run-agent", params={"agent": "x", "prompt": "y", "output_schema": {"z": "string"}}),
+    "input": node("a", "input", input_ref="x"),
+}
+ENVELOPE = {
+    "timeout": "1s",
+    "deadline": "1s",
+    "retry": {"max_attempts": 1, "backoff": {"base": "1s"}},
+    "on_error": {"route": "b"},
+    "produces": {"x": "string"},
+    "review": {"when": "true", "decisions": ["approve"], "on_reject": {"route": "b"}},
+}

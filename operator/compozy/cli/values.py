@@ -1,11 +1,11 @@
 """Values on the command line: JSON, `@file`, `-` for stdin, and `key=value`."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compozy.cli.errors import CliError
 from compozy.cli.planfile import STDIN, read_text
+from compozy.language.json_text import JsonInvalid, parse_json
 
 
 def read_json(flag: str, text: str) -> Any:
@@ -17,11 +17,9 @@ def read_json(flag: str, text: str) -> Any:
     else:
         content = text
     try:
-        return json.loads(content, parse_constant=_no_constant)
-    except ValueError as error:
-        raise CliError("bad_input", f"{flag} is not JSON: {error}") from error
-    except RecursionError as error:
-        raise CliError("bad_input", f"{flag} is nested too deeply") from error
+        return parse_json(content)
+    except JsonInvalid as error:
+        raise CliError("bad_input", f"{flag} {error}") from error
 
 
 def split_pair(flag: str, text: str) -> tuple[str, str]:
@@ -35,8 +33,8 @@ def split_pair(flag: str, text: str) -> tuple[str, str]:
 def parse_value(text: str) -> Any:
     """A value as JSON where it is JSON, else the text itself."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except JsonInvalid:
         return text
 
 
@@ -73,8 +71,3 @@ def set_path(target: dict[str, Any], path: str, value: Any) -> None:
         if not isinstance(at, dict):
             raise CliError("bad_input", f"--set {path}: {key!r} is not an object")
     at[last] = value
-
-
-def _no_constant(name: str) -> Any:
-    """NaN and infinities are not JSON, though Python reads them."""
-    raise ValueError(f"{name} is not JSON")

@@ -6,13 +6,17 @@ from typing import Any, Final
 
 from compozy.language.compiled import CompiledPlan
 from compozy.language.durations import seconds_of
+from compozy.language.errors import format_path
 from compozy.language.graph.compile import compile_graph
 from compozy.language.keys import camel, read_keys
 from compozy.language.plan_keys import PLAN_KEYS
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.schema import check_schema
+from compozy.language.shapes.bounds import json_faults
 from compozy.language.steps.compile import compile_steps
 from compozy.language.steps.context import PlanSource, Surroundings
+from compozy.language.values import MAX_DEPTH
+from compozy.language.yaml_text import MAX_VALUES
 
 FAN_OUT_WIDTH: Final[Mapping[str, int]] = {"delivery": 4, "watch": 2}
 """By profile: how many lanes of a fan-out are open at a time where it does not say. The published defaults."""
@@ -42,6 +46,9 @@ def compile_plan(
 
 def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:
     problems = around.problems
+    if found := _unusable(spec):
+        problems += found
+        return None
     values = read_keys(spec, "", PLAN_KEYS, problems)
     dialects = [name for name in ("steps", "graph") if values.get(name) is not None]
     if len(dialects) != 1:
@@ -58,6 +65,12 @@ def _compile(spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | No
     else:
         plan = compile_graph(values, problems, max_parallel=FAN_OUT_WIDTH.get(str(profile), 1))
     return None if plan is None else replace(plan, request_expire_after=expire_after)
+
+
+def _unusable(spec: Mapping[str, Any]) -> list[Problem]:
+    """What is no value of a plan at all. Whatever walks or prints a part of it later relies on this."""
+    faults = json_faults(spec, MAX_DEPTH, MAX_VALUES)
+    return [Problem(format_path(pointer), "invalid_value", message) for pointer, message in faults.items()]
 
 
 def _compile_called(name: str, spec: Mapping[str, Any], around: Surroundings) -> CompiledPlan | None:

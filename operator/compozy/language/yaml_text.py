@@ -4,7 +4,6 @@ Plans come from people and from the network: a document is refused when it nests
 expand to too much, or when a key is written twice (PyYAML would silently keep the last one).
 """
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import yaml
 
 from compozy.language.problems import PlanInvalid, Problem
+from compozy.language.shapes.bounds import json_faults
 
 MAX_BYTES = 2 * 1024 * 1024
 """Longest document, in characters: above what the API server stores anyway."""
@@ -19,6 +19,9 @@ MAX_DEPTH = 100
 """Deepest nesting."""
 MAX_VALUES = 400_000
 """Most values after aliases are expanded."""
+
+MAX_NUMBER = 400
+"""Longest number, in characters: no number of 64 bits needs more."""
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -32,12 +35,15 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in _Base.yaml_implicit_resolvers.items()
 }
 
-# PyYAML wants a dot in every number with an exponent; JSON and the YAML that Kubernetes reads do not.
+# PyYAML wants a dot in every number with an exponent; JSON and the YAML that Kubernetes reads do not. And it
+# takes `12:30:45` for a number to the base of 60, which they do not either.
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+\Z", re.ASCII)
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?\Z", re.ASCII)
 for _first in "-+0123456789":
     _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_first, [])
-    _resolvers.insert(0, ("tag:yaml.org,2002:float", _EXPONENT))
+    _resolvers[:0] = [("tag:yaml.org,2002:float", _EXPONENT), ("tag:yaml.org,2002:str", _BASE_60)]
 
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
@@ -110,9 +116,16 @@ class _Walk:
         return self.scalar(node, path)
 
     def scalar(self, node: yaml.Node, path: str) -> Any:
-        value = self.loader.construct_object(node)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise _invalid("yaml_unsupported", "a number must be finite", node.start_mark, path)
+        if node.tag in _NUMBERS and len(node.value) > MAX_NUMBER:
+            message = f"a number has at most {MAX_NUMBER} characters; put longer ones in quotes"
+            raise _invalid("yaml_unsupported", message, node.start_mark, path)
+        try:
+            value = self.loader.construct_object(node)
+        except (ValueError, LookupError):
+            message = f"`{node.value[:40]}` is no {node.tag.rpartition(':')[2]}"
+            raise _invalid("yaml_syntax", message, node.start_mark, path) from None
+        if fault := json_faults(value).get(()):
+            raise _invalid("yaml_unsupported", fault, node.start_mark, path)
         return value
 
     def mapping(self, node: yaml.MappingNode, path: str, depth: int) -> dict[str, Any]:

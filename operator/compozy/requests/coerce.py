@@ -1,11 +1,10 @@
 """Typed text as a value of the field's type: `3` is a number for an integer field, text for a string one."""
 
-import json
-import math
 import re
 from typing import Any
 
-from compozy.language.shapes.bounds import INT64_MAX, INT64_MIN, dotted, json_faults
+from compozy.language.json_text import JsonInvalid, parse_json
+from compozy.language.shapes.bounds import INT64_MAX, INT64_MIN, json_faults
 from compozy.requests.choices import Choice
 from compozy.requests.forms import FormField
 
@@ -46,7 +45,7 @@ def _integer(_field: FormField, text: str) -> int:
 def _number(field: FormField, text: str) -> int | float:
     if _INTEGER.fullmatch(text) and INT64_MIN <= int(text) <= INT64_MAX:
         return _integer(field, text)
-    if len(text) <= _MAX_NUMBER and _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+    if len(text) <= _MAX_NUMBER and _NUMBER.fullmatch(text) and not json_faults(float(text)):
         return float(text)
     raise CoercionError("must be a number")
 
@@ -71,12 +70,9 @@ def _is_nearly(choice: Choice, text: str) -> bool:
 
 def _json(_field: FormField, text: str) -> Any:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise CoercionError("must be JSON on one line") from None
-    for pointer, fault in json_faults(value).items():
-        raise CoercionError(f"{dotted(pointer)} {fault}")
-    return value
+        return parse_json(text)
+    except JsonInvalid as error:
+        raise CoercionError(str(error)) from None
 
 
 def _lower(text: str) -> str:

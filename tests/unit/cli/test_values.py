@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compozy.cli.asking import payload_of_flags
 from compozy.cli.errors import CliError
@@ -24,11 +28,38 @@ def test_json_from_three_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert read_json("--payload", "-") == {"c": 3}
 
 
-@pytest.mark.parametrize("text", ["{", "", "NaN", "[Infinity]", "@/not/there", "[" * 100_000])
-def test_what_is_not_json_is_bad_input(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "--payload is not JSON"),
+        ("", "--payload is not JSON"),
+        ("NaN", "--payload is not JSON: NaN is no JSON number"),
+        ("[Infinity]", "--payload is not JSON: Infinity is no JSON number"),
+        ("@/not/there", "cannot read /not/there"),
+        ("[" * 100_000, "--payload is nested more than 64 levels deep"),
+        ("[" * 100 + "]" * 100, "is nested more than 64 levels deep"),
+        ('{"a": [1, 1e400]}', "--payload a.1 must be a finite number"),
+        ('{"a": %s}' % ("9" * 5000), "--payload a must fit in 64 bits"),
+        ("-" + "9" * 5000, "--payload must fit in 64 bits"),
+        ("[1e20]", "--payload 0 must fit in 64 bits"),
+        (r'{"a": "\ud800"}', "--payload a is not valid Unicode text"),
+        ("[" + "0," * 200_000 + "0]", "--payload has more than 100000 parts"),
+    ],
+)
+def test_what_is_not_json_is_bad_input(text: str, message: str) -> None:
     with pytest.raises(CliError) as caught:
         read_json("--payload", text)
     assert caught.value.code == "bad_input"
+    assert message in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+@given(st.text(max_size=30) | st.text('0123456789eE+-.[]{}:,"\\u \n', max_size=40))
+def test_any_text_is_a_value_or_bad_input(text: str) -> None:
+    value = parse_value(text)
+    assert json.loads(json.dumps(value)) == value
+    with suppress(CliError):
+        read_json("--payload", f" {text}")
 
 
 @pytest.mark.parametrize(
@@ -41,6 +72,8 @@ def test_what_is_not_json_is_bad_input(text: str) -> None:
         ("", ""),
         ("[1]", [1]),
         ("NaN", "NaN"),
+        ("1e400", "1e400"),
+        ("9" * 5000, "9" * 5000),
         ("1.0.0", "1.0.0"),
     ],
 )

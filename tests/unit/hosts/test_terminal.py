@@ -156,7 +156,7 @@ def test_what_no_form_can_ask_for_is_one_line_of_json():
     found, shown = exchange(schema, ["a", '["c"]', '["a", "b"]'])
     assert found == Answered({"tags": ["a", "b"]})
     assert "  tags [json]\n  | as one line of JSON, by this schema: " in shown
-    assert "  must be JSON on one line; try again\n" in shown
+    assert "  is not JSON: Expecting value at line 1, column 1; try again\n" in shown
     assert '  tags.0 must be one of "a", "b"; try again\n' in shown
 
 

@@ -9,32 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compozy.language.graph.kinds import KINDS
-from support.graphs import ask, collect, fan_out, found, made, node, places_in, problems, tool, with_value
+from support.graphs import ENVELOPE, EXAMPLES, found, node, places_in, problems, tool, with_value
 
 pytestmark = pytest.mark.unit
-
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "ask": ask("a", context={"x": "y"}, responders={"users": ["x"]}, expires={"after": "1h", "route": "b"}),
-    "route": node("a", "route", routes=[{"when": "true", "to": "b"}], default="c"),
-    "branch": node("a", "branch", condition="true", on_eval_error="exit"),
-    "fan-out": fan_out("a", filter="true", strategy={"kind": "race"}, bind_as="x", index_as="y", batch_size=1),
-    "collect": collect("a"),
-    "gate": node("a", "gate", criteria=[{"id": "x", "type": "human", "prompt": "p"}], on_result={"pass": "halt"}),
-    "wait": node("a", "wait", params={"for": "1h"}),
-    "sub-loop": node("a", "sub-loop", body={"nodes": [tool("x")], "edges": []}, contract={"stop_when": "true"}),
-    "transform": made("a", x=1),
-    "run-loop": node("a", "run-loop", params={"loop": "x", "inputs": {}}),
-    "run-agent": node("a", "run-agent", params={"agent": "x", "prompt": "y", "output_schema": {"z": "string"}}),
-    "input": node("a", "input", input_ref="x"),
-}
-ENVELOPE = {
-    "timeout": "1s",
-    "deadline": "1s",
-    "retry": {"max_attempts": 1, "backoff": {"base": "1s"}},
-    "on_error": {"route": "b"},
-    "produces": {"x": "string"},
-    "review": {"when": "true", "decisions": ["approve"], "on_reject": {"route": "b"}},
-}
 
 junk = st.recursive(
     st.sampled_from(

@@ -1,0 +1,39 @@
+"""JSON text of strangers as values: whatever it is, a value that can be kept or a reason of ours."""
+
+import json
+from typing import Any
+
+from compozy.language.shapes.bounds import MAX_DEPTH, MAX_NODES, dotted, json_faults
+
+_LONG = 40
+"""Digits of an integer that is surely too large: it is not even converted, which takes time and may fail."""
+
+
+class JsonInvalid(ValueError):
+    """The text is no JSON value that Kubernetes can keep. The message says where and why."""
+
+
+def parse_json(text: str, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES) -> Any:
+    """Return the JSON value that `text` is.
+
+    NaN and infinities are not JSON, though Python reads them. Raises `JsonInvalid` for what is not JSON, and
+    for what `compozy.language.shapes.bounds.json_faults` finds fault with.
+    """
+    try:
+        value = json.loads(text, parse_int=_integer, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise JsonInvalid(f"is not JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise JsonInvalid(f"is nested more than {max_depth} levels deep") from None
+    for pointer, fault in json_faults(value, max_depth, max_nodes).items():
+        raise JsonInvalid(f"{dotted(pointer)} {fault}" if pointer else fault)
+    return value
+
+
+def _integer(digits: str) -> int:
+    return int(digits[:_LONG])
+
+
+def _no_constant(name: str) -> Any:
+    raise JsonInvalid(f"is not JSON: {name} is no JSON number")
