@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import click
 
+from compozy.api.depth import read_deep_objects
 from compozy.cli.command import Invocation, LazyGroup
 from compozy.cli.errors import EXIT_INTERRUPTED, EXIT_USAGE, CliError
 from compozy.cli.flags import normalised
@@ -50,6 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    read_deep_objects()
     invocation = Invocation()
     try:
         result = cli.main(

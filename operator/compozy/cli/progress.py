@@ -84,6 +84,6 @@ class Progress:
 
     def _tell(self, event: str, text: str, facts: Mapping[str, Any]) -> None:
         if self._session.events:
-            print(to_json({"event": event, **facts}, indent=None), file=sys.stderr, flush=True)
+            print(to_json({"event": event, **facts}, indented=False), file=sys.stderr, flush=True)
         elif not self._silent:
             self._session.note(clean(text))

@@ -8,6 +8,7 @@ from typing import Any
 from compozy.cli.output.text import block, clean
 from compozy.cli.output.times import age, until
 from compozy.cli.provenance import approved_at
+from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
 from compozy.language.schema import normalize_schema
 from compozy.requests.approvals import needed, progress, speaker
@@ -131,7 +132,7 @@ def _how_to_answer(request: Object) -> list[str]:
 def _block(title: str, value: Any, columns: int | None) -> list[str]:
     if value is None or value == {}:
         return []
-    return ["", f"{title}:", *block(json.dumps(value, indent=2, ensure_ascii=False), columns)]
+    return ["", f"{title}:", *block(readable_json(value), columns)]
 
 
 def _moment(text: str | None, now: datetime) -> str:

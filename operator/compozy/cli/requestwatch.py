@@ -74,7 +74,7 @@ class _Printer:
         if session.output == "name":
             session.out(f"humanrequest/{shown['metadata']['name']}")
         elif session.as_json:
-            session.out_json(shown, indent=None)
+            session.out_json(shown, indented=False)
         else:
             session.out("---")
             session.out_yaml(shown)

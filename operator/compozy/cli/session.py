@@ -85,11 +85,11 @@ class Session:
         """Prints lines to stdout at once. The text must be clean already."""
         print(text, flush=True)
 
-    def out_json(self, value: Any, *, indent: int | None = 2) -> None:
+    def out_json(self, value: Any, *, indented: bool = True) -> None:
         """Prints JSON to stdout."""
         from compozy.cli.output.structured import to_json
 
-        self.out(to_json(value, indent=indent))
+        self.out(to_json(value, indented=indented))
 
     def out_yaml(self, value: Any) -> None:
         """Prints YAML to stdout."""
@@ -107,7 +107,7 @@ class Session:
         if self.events:
             from compozy.cli.output.structured import to_json
 
-            text = to_json({"event": "note", "message": text}, indent=None)
+            text = to_json({"event": "note", "message": text}, indented=False)
         print(text, file=sys.stderr, flush=True)
 
 

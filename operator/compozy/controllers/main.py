@@ -8,6 +8,7 @@ import sys
 import kopf
 
 from compozy.api.base import GROUP
+from compozy.api.depth import read_deep_objects, reads_deep_objects
 from compozy.controllers.api_client import ApiClient, ApiError, load_configuration
 from compozy.controllers.app import App
 from compozy.controllers.handlers import register
@@ -22,6 +23,9 @@ def main() -> None:
     """Run the operator until it is told to stop. Settings come from the environment."""
     secrecy = Secrecy(secrets_of(os.environ))
     log_safely(secrecy)
+    read_deep_objects()
+    if not reads_deep_objects():
+        log.warning("this Python cannot read deeply nested objects, and one of them would stop the operator")
     try:
         asyncio.run(serve(from_environment(), secrecy))
     except SettingsInvalid as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from compozy.hosts.display import rows
+from compozy.language.json_text import readable_json
 from compozy.requests.coerce import CoercionError, coerce
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField
 from compozy.requests.outcome import Declined, Unavailable
@@ -69,8 +70,7 @@ class Dialogue:
         first, *others = self._rows(f"{prompt.strip()} [{path}]")
         shown = [f"? {first}", *(_MARGIN + row for row in others)]
         if context:
-            text = json.dumps(context, indent=2, ensure_ascii=False)
-            shown += [_MARGIN + row for row in self._rows(text)]
+            shown += [_MARGIN + row for row in self._rows(readable_json(context))]
         if len(shown) > _LONG:
             shown.append(f"  (that was {len(shown)} lines: scroll up to read them all)")
         self._write("".join(f"{line}\n" for line in ("", *shown, "  (blank cancels)")))

@@ -1,6 +1,7 @@
 """JSON text of strangers as values: whatever it is, a value that can be kept or a reason of ours."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from compozy.language.shapes.bounds import MAX_DEPTH, MAX_NODES, dotted, json_faults
@@ -29,6 +30,20 @@ def parse_json(text: str, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
     for pointer, fault in json_faults(value, max_depth, max_nodes).items():
         raise JsonInvalid(f"{dotted(pointer)} {fault}" if pointer else fault)
     return value
+
+
+def readable_json(value: Any) -> str:
+    """Return JSON text for people: indented, or on one line where indentation would grow out of all measure."""
+    levels = [value]
+    depth = 0
+    while levels and depth <= MAX_DEPTH:
+        levels = [child for node in levels for child in _children(node)]
+        depth += 1
+    return json.dumps(value, indent=None if levels else 2, ensure_ascii=False)
+
+
+def _children(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def _integer(digits: str) -> int:

@@ -1,9 +1,11 @@
 """Whatever is too large, too deep, missing or secret: the run ends with a reason, and nothing is stuck or told."""
 
 import json
+import sys
 
 import pytest
 
+from compozy.api.depth import read_deep_objects
 from support import plans
 from support.apiserver import plan as plan_object
 from support.stage import eventually
@@ -106,8 +108,17 @@ def test_a_long_message_is_cut(stage):
     assert "100000 characters" in status["exit"]["message"]
 
 
-@pytest.mark.parametrize("depth", [150, 400, 900])
-def test_an_answer_that_nests_too_deep_is_handed_back(without_webhook, stage, depth):
+@pytest.fixture
+def deep_objects():
+    """The test itself reads them too, on a thread whose stack is large enough for it."""
+    before = sys.getrecursionlimit()
+    read_deep_objects()
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("depth", [150, 900, 3000, 9900])
+def test_an_answer_that_nests_too_deep_is_handed_back(without_webhook, stage, deep_objects, depth):
     run = stage.start(ANY)
     request = stage.question(run)
     payload = json.loads('{"a":' * depth + "1" + "}" * depth)
@@ -117,9 +128,15 @@ def test_an_answer_that_nests_too_deep_is_handed_back(without_webhook, stage, de
     assert stage.finished(run)["phase"] == "Succeeded"
 
 
-def test_inputs_that_nest_too_deep_do_not_stop_the_run(stage):
-    run = stage.start(plans.STEPS, {"deep": json.loads("[" * 900 + "]" * 900), **plans.STEPS_INPUTS})
-    assert stage.answer(stage.question(run), plans.STEPS_ANSWER).ok
+@pytest.mark.parametrize("depth", [900, 3000])
+def test_inputs_that_nest_too_deep_do_not_stop_the_run(stage, deep_objects, depth):
+    inputs = {"deep": json.loads("[" * depth + "]" * depth), **plans.STEPS_INPUTS}
+    run = stage.start(plans.STEPS, inputs)
+    request = stage.question(run)
+    for command in (["runs"], ["describe", run], ["requests"], ["request", request["metadata"]["name"]]):
+        assert stage.plugin(*command).returncode == 0
+        assert stage.plugin(*command, "-o", "json").returncode == 0
+    assert stage.answer(request, plans.STEPS_ANSWER).ok
     assert stage.finished(run)["phase"] == "Succeeded"
 
 

@@ -145,7 +145,7 @@ def test_json_means_the_value_and_steers_no_terminal(value: Any) -> None:
     text = to_json(value)
     assert json.loads(text) == value
     assert not any(character in text for character in "\x1b\x7f\x9b\u202e\u2066")
-    assert "\n" not in to_json(value, indent=None)
+    assert "\n" not in to_json(value, indented=False)
 
 
 def test_yaml_keeps_the_order_and_steers_no_terminal() -> None:

@@ -45,7 +45,7 @@ def _print(session: Session, table: Table, runs: Sequence[Object], *, streamed: 
         if session.output == "name":
             session.out(f"planrun/{run['metadata']['name']}")
         elif session.output == "json":
-            session.out_json(run, indent=None)
+            session.out_json(run, indented=False)
         elif session.output == "yaml":
             session.out("---")
             session.out_yaml(run)

@@ -4,13 +4,14 @@ import json
 import re
 from typing import Any
 
+from compozy.language.json_text import readable_json
+
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def to_json(value: Any, *, indent: int | None = 2) -> str:
-    """Readable JSON. Characters that steer a terminal are written as escapes, which means the same."""
-    separators = None if indent else (",", ":")
-    text = json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
+def to_json(value: Any, *, indented: bool = True) -> str:
+    """JSON. Characters that steer a terminal are written as escapes, which means the same."""
+    text = readable_json(value) if indented else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
