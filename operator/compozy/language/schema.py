@@ -147,8 +147,8 @@ def flat_object_problems(schema: Any, path: str) -> list[Problem]:
 
 
 def _is_titled_enum(declared: Mapping[str, Any]) -> bool:
-    """Whether this is an enum in its other spelling, `oneOf` of `const` with a `title`, as forms write it."""
-    options = declared.get("oneOf")
+    """Whether this is an enum in its other spelling, alternatives of `const` with a `title`, as forms write it."""
+    options = declared.get("oneOf", declared.get("anyOf"))
     return (
         isinstance(options, list)
         and bool(options)

@@ -3,6 +3,8 @@
 import pytest
 
 from compozy.language.annotations import ENTITY_KINDS, kind_problems, secret_problems
+from compozy.language.compile import compile_plan
+from compozy.language.problems import PlanInvalid
 
 pytestmark = pytest.mark.unit
 
@@ -47,3 +49,16 @@ def test_a_secret_is_named_never_typed(field):
         ("expect.properties.token", "request_secret_in_clear")
     ]
     assert secret_problems({"properties": {"token": {**field, "x-compozy-kind": "secret"}}}, "expect") == []
+
+
+@pytest.mark.parametrize("secret", [{"format": "password"}, {"writeOnly": True}])
+def test_steps_ask_for_no_secret_either(secret):
+    schema = {"properties": {"token": {"type": "string", **secret}}}
+    ask = {"id": "E0", "tool_name": "ask", "input": {"prompt": "Which?", "output_schema": schema}}
+    with pytest.raises(PlanInvalid) as caught:
+        compile_plan({"steps": [ask]})
+    assert [(problem.path, problem.code) for problem in caught.value.problems] == [
+        ("steps[0].input.output_schema.properties.token", "request_secret_in_clear")
+    ]
+    schema["properties"]["token"]["x-compozy-kind"] = "secret"
+    compile_plan({"steps": [ask]})

@@ -452,6 +452,7 @@ def test_defaults_fill_absent_top_level_properties_only():
         {"properties": {"a": {"type": "array", "enum": ["x"]}, "b": {"enum": [1, True, None]}}},
         {"properties": {"a": {"type": "string", "oneOf": [{"const": "x", "title": "X"}]}}},
         {"properties": {"a": {"oneOf": [{"const": "x", "title": "X"}, {"const": 1}]}}},
+        {"properties": {"a": {"anyOf": [{"const": "x", "title": "X"}, {"const": 1}]}}},
     ],
 )
 def test_flat_objects(schema):

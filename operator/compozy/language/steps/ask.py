@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compozy.language.annotations import kind_problems
+from compozy.language.annotations import kind_problems, secret_problems
 from compozy.language.compiled import AskSpec
 from compozy.language.schema import check_schema, field_errors, flat_object_problems
 from compozy.language.steps.fields import Fields
@@ -34,7 +34,8 @@ def _schema(schema: Any, fields: Fields) -> Mapping[str, Any] | None:
     if not isinstance(schema, Mapping):
         fields.report("output_schema", "invalid_type", "must be a JSON Schema object")
         return None
-    problems = check_schema(schema, path) or flat_object_problems(schema, path) or kind_problems(schema, path)
+    problems = check_schema(schema, path) or flat_object_problems(schema, path)
+    problems = problems or kind_problems(schema, path) + secret_problems(schema, path)
     fields.problems.extend(problems)
     return None if problems else {"type": "object", **schema}
 
