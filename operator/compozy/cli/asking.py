@@ -83,7 +83,11 @@ def payload_of_flags(request: Object, decision: str, payload: str | None, pairs:
             value = coerce(form[path], text) if path in form else parse_value(text)
         except CoercionError as error:
             raise CliError("request_validation_failed", f"{path} {error}", {path: str(error)}) from error
-        set_path(whole, path, value)
+        # The name of a property may have dots itself, and a form of one field is the whole answer.
+        names = form[path].path if path in form else tuple(path.split("."))
+        if not names:
+            return value
+        set_path(whole, names, value)
     return whole
 
 

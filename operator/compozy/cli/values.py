@@ -62,12 +62,12 @@ def _wants_text(schema: Mapping[str, Any] | None, key: str) -> bool:
     return isinstance(declared, Mapping) and declared.get("type") == "string"
 
 
-def set_path(target: dict[str, Any], path: str, value: Any) -> None:
-    """Sets a value by dotted path, making objects on the way. Raises CliError where there is no object."""
-    *parents, last = path.split(".")
+def set_path(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Sets a value by its path, making objects on the way. Raises CliError where there is no object."""
+    *parents, last = path
     at = target
     for key in parents:
         at = at.setdefault(key, {})
         if not isinstance(at, dict):
-            raise CliError("bad_input", f"--set {path}: {key!r} is not an object")
+            raise CliError("bad_input", f"--set {'.'.join(path)}: {key!r} is not an object")
     at[last] = value

@@ -103,10 +103,10 @@ def test_inputs_that_cannot_be(document: str | None, pairs: list[str]) -> None:
 
 def test_a_dotted_path_makes_objects() -> None:
     target: dict[str, Any] = {"a": {"b": 1}}
-    set_path(target, "a.c.d", 2)
+    set_path(target, ("a", "c", "d"), 2)
     assert target == {"a": {"b": 1, "c": {"d": 2}}}
     with pytest.raises(CliError):
-        set_path(target, "a.b.c", 3)
+        set_path(target, ("a", "b", "c"), 3)
 
 
 REQUEST = {
