@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from compozy.hosts.display import rows
 from compozy.language.json_text import readable_json
-from compozy.requests.coerce import CoercionError, coerce
+from compozy.requests.coerce import CoercionError, coerce, typed
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField
 from compozy.requests.outcome import Declined, Unavailable
 
@@ -64,6 +64,8 @@ class Dialogue:
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
         self._prompts: Counter[tuple[str, ...]] = Counter()
+        self.untouched: set[tuple[str, ...]] = set()
+        """Paths of fields whose default was taken with Enter."""
 
     def present(self, prompt: str, path: str, context: Any) -> None:
         """Show what is asked, for which step, with what there is to know about it."""
@@ -89,6 +91,7 @@ class Dialogue:
                 return MISSING
             value, fault = self._judged(field, line, check)
             if fault is None:
+                (self.untouched.discard if line else self.untouched.add)(field.path)
                 return value
             again = "; try again" if self._prompts[field.path] < MAX_PROMPTS else ""
             self.say(f"{fault}{again}")
@@ -113,7 +116,7 @@ class Dialogue:
     def _read(self, field: FormField) -> str:
         """Return what was typed, trimmed. Raises `DialogueEndedError` at the end of input."""
         description = f" — {field.description}" if field.description else ""
-        default = f" (Enter = {_text(field.default)})" if field.default is not MISSING else ""
+        default = f" (Enter = {typed(field, field.default)})" if field.default is not MISSING else ""
         first, *others = self._rows(f"{field.name}{description} [{field.hint}]{default}")
         if field.type == JSON_TYPE:
             wanted = json.dumps(dict(field.schema), ensure_ascii=False)
@@ -131,7 +134,3 @@ class Dialogue:
     def _write(self, text: str) -> None:
         self._streams.writer.write(text)
         self._streams.writer.flush()
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)

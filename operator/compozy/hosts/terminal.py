@@ -5,22 +5,18 @@ Stdout is not touched: it carries only what the run delivers. Whatever a plan sa
 (`compozy.hosts.display`), and an answer is held to its schema before anybody else sees it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from compozy.hosts.dialogue import Dialogue, DialogueEndedError, Streams
-from compozy.language.schema import field_errors
+from compozy.hosts.filling import Filling
 from compozy.requests.choices import Choice, Names, names_unknown
-from compozy.requests.entities import unknown_name
-from compozy.requests.forms import MISSING, FormField, fields, payload_of, with_names
+from compozy.requests.forms import FormField, fields
 from compozy.requests.outcome import Answered, Declined, Outcome
 
 _EVENTS = ("GRAPH_EVENTS", "COMPOZY_EVENTS")
 _CLAIMS_STDERR = "jsonl"
-
-Values = dict[tuple[str, ...], Any]
-"""The values of fields, by their paths."""
 
 
 class Stream(Protocol):
@@ -87,23 +83,7 @@ def _decision(question: Question, dialogue: Dialogue) -> str:
 def _filled(schema: Mapping[str, Any], dialogue: Dialogue, names: Names) -> Any:
     """Ask for every field, then again for those that the answer as a whole finds at fault."""
     form = fields(schema)
-    if not form:
-        return _confirmed(dialogue)
-    values: Values = {}
-    for entry in form:
-        _fill(values, entry, schema, dialogue, names)
-    while errors := field_errors(schema, payload_of(values)):
-        entry = _at_fault(form, errors)
-        dialogue.say(f"{entry.name} {_fault(entry, errors)}")
-        # What is missing now is required by what was filled in: leaving it blank again declines.
-        _fill(values, replace(entry, required=True), schema, dialogue, names)
-    return payload_of(values)
-
-
-def _fill(values: Values, entry: FormField, schema: Mapping[str, Any], dialogue: Dialogue, names: Names) -> None:
-    value = dialogue.fill(with_names(entry, names), _checker(entry, schema, names))
-    if value is not MISSING:
-        values[entry.path] = value
+    return Filling(schema, form, dialogue, names).payload() if form else _confirmed(dialogue)
 
 
 def _confirmed(dialogue: Dialogue) -> dict[str, Any]:
@@ -115,33 +95,3 @@ def _confirmed(dialogue: Dialogue) -> dict[str, Any]:
 
 def _no_fault(_value: Any) -> None:
     return None
-
-
-def _checker(entry: FormField, schema: Mapping[str, Any], names: Names) -> Callable[[Any], str | None]:
-    """Hold one field to the schema at once, and to the names that there are, whatever else is still missing."""
-
-    def fault_of(value: Any) -> str | None:
-        alone = payload_of({entry.path: value})
-        fault = _fault(entry, field_errors(schema, alone))
-        unknown = None if fault else unknown_name(schema, alone, names)
-        return _fault(entry, dict([unknown])) if unknown else fault
-
-    return fault_of
-
-
-def _fault(entry: FormField, errors: Mapping[str, str]) -> str | None:
-    """Return what is wrong at the field or below it, or anywhere if the field is the whole answer."""
-    for path, message in errors.items():
-        if path == entry.name:
-            return message
-        if not entry.path or path.startswith(f"{entry.name}."):
-            return f"{path} {message}"
-    return None
-
-
-def _at_fault(form: list[FormField], errors: Mapping[str, str]) -> FormField:
-    """Return the first field that is at fault. A fault that no field can mend declines: nobody can answer."""
-    for entry in form:
-        if _fault(entry, errors):
-            return entry
-    raise DialogueEndedError(Declined())

@@ -2,10 +2,10 @@
 
 The ask-steps page: the schema is walked field by field, the description is the label, an enum is a choice,
 and typed text is coerced to the schema's types. Nested objects of the graph dialect are flattened to dotted
-names; what cannot be asked field by field is asked as one line of JSON.
+names, a list of options is one field, and what cannot be asked field by field is asked as one line of JSON.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -13,9 +13,13 @@ from compozy.language.annotations import ENTITY_KIND
 from compozy.language.field_order import ORDER
 from compozy.language.schema import PRIMITIVES
 from compozy.requests.choices import Choice, Names, choices_of
+from compozy.requests.hints import options_hint, several_hint, type_hint
 
 JSON_TYPE: Final = "json"
 """Type of a field that takes any JSON value."""
+
+LIST_TYPE: Final = "list"
+"""Type of a field that takes several of its choices."""
 
 MAX_NAMES = 20
 """Names of entities that a form shows; of more only the kind is told."""
@@ -66,14 +70,14 @@ class FormField:
     path: tuple[str, ...]
     """Names of properties from the root; empty where the whole answer is this one field."""
     type: str
-    """`string`, `integer`, `number`, `boolean`, `enum` or `json`."""
+    """`string`, `integer`, `number`, `boolean`, `enum`, `list` or `json`."""
     description: str
     """The label a person sees; empty when the author gave none."""
     required: bool
     default: Any = MISSING
     """What Enter stands for; `MISSING` when the schema has no default."""
     choices: tuple[Choice, ...] = ()
-    """Of an `enum`: what can be chosen."""
+    """Of an `enum` or a `list`: what can be chosen."""
     schema: Mapping[str, Any] = field(default_factory=dict)
     """The part of the schema that the value must conform to."""
     entity_kind: str | None = None
@@ -86,14 +90,21 @@ class FormField:
         """The dotted name, as faults name it: `payload` for the whole answer."""
         return ".".join(self.path) or "payload"
 
+    group: tuple[str, ...] = ()
+    """The optional object that the field is in, the innermost of several; empty where there is none."""
+
     @property
     def hint(self) -> str:
-        """What can be typed: the choices, the kind of name, `y/n`, `integer`, `number`, `text` or `json`."""
-        if self.choices or self.names:
-            return " | ".join(choice.text for choice in self.choices or self.names)
+        """What can be typed: the options, the kind of name, or the type with its bounds; `y/n`, `json`."""
+        if self.type == LIST_TYPE:
+            return several_hint(self.choices, self.schema)
+        if self.choices:
+            return options_hint(self.choices)
+        if self.names:
+            return " | ".join(choice.text for choice in self.names)
         if self.entity_kind and self.type == "string":
             return f"{self.entity_kind} name"
-        return {"boolean": "y/n", "string": "text"}.get(self.type, self.type)
+        return type_hint(self.type, self.schema)
 
 
 def fields(schema: Mapping[str, Any]) -> list[FormField]:
@@ -102,7 +113,7 @@ def fields(schema: Mapping[str, Any]) -> list[FormField]:
     An object without properties has no field at all: agreeing to it is the whole answer. The schema must be
     usable (`compozy.language.schema.check_schema` finds nothing).
     """
-    return list(_walk(schema, schema, (), required=True))
+    return list(_walk(schema, schema, _Place()))
 
 
 def with_names(field: FormField, names: Names) -> FormField:
@@ -113,30 +124,62 @@ def with_names(field: FormField, names: Names) -> FormField:
     return replace(field, names=tuple(known)) if len(known) <= MAX_NAMES else field
 
 
-def payload_of(values: Mapping[tuple[str, ...], Any]) -> Any:
-    """Return the answer that the values of fields make: nested again where names were dotted."""
+def payload_of(values: Mapping[tuple[str, ...], Any], objects: Iterable[tuple[str, ...]] = ()) -> Any:
+    """Return the answer that the values of fields make: nested again where names were dotted.
+
+    Args:
+        values: by the paths of fields.
+        objects: paths of objects that are there even if no field is in them.
+    """
     if () in values:
         return values[()]
     payload: dict[str, Any] = {}
+    for path in objects:
+        _object_at(payload, path)
     for path, value in values.items():
-        place = payload
-        for name in path[:-1]:
-            place = place.setdefault(name, {})
-        place[path[-1]] = value
+        _object_at(payload, path[:-1])[path[-1]] = value
     return payload
 
 
-def _walk(root: Mapping[str, Any], schema: Any, path: tuple[str, ...], *, required: bool) -> Iterator[FormField]:
+def _object_at(payload: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    for name in path:
+        payload = payload.setdefault(name, {})
+    return payload
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the answer a part of the schema stands, and what the objects around it say about it."""
+
+    path: tuple[str, ...] = ()
+    required: bool = True
+    """Whether the object that it is in must hold it."""
+    always: bool = True
+    """Whether all objects around it must be there too."""
+    default: Any = MISSING
+    """What the default of an object around it has for it."""
+    group: tuple[str, ...] = ()
+
+    def below(self, name: str, *, required: bool, default: Any) -> "_Place":
+        group = self.group if self.required else self.path
+        return _Place((*self.path, name), required, self.always and self.required, default, group)
+
+
+def _walk(root: Mapping[str, Any], schema: Any, place: _Place) -> Iterator[FormField]:
     declared = _resolved(root, schema)
-    if not _is_plain_object(declared, path) or len(path) > _MAX_NESTING:
-        yield _field(declared, path, required=required)
+    if place.default is not MISSING:
+        declared = {**declared, "default": place.default}
+    if not _is_plain_object(declared, place.path) or len(place.path) > _MAX_NESTING:
+        yield _field(root, declared, place)
         return
-    needed = declared.get("required", [])
+    needed, default = declared.get("required", []), declared.get("default")
+    defaults = default if isinstance(default, Mapping) else {}
     for name in _names(declared):
         part = declared.get("properties", {}).get(name, {})
         if part is False and name not in needed:
             continue
-        yield from _walk(root, part, (*path, name), required=required and name in needed)
+        below = place.below(name, required=name in needed, default=defaults.get(name, MISSING))
+        yield from _walk(root, part, below)
 
 
 def _resolved(root: Mapping[str, Any], schema: Any) -> Mapping[str, Any]:
@@ -173,22 +216,37 @@ def _names(schema: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys((*ordered, *properties, *schema.get("required", ()))))
 
 
-def _field(schema: Mapping[str, Any], path: tuple[str, ...], *, required: bool) -> FormField:
-    choices, kind = choices_of(schema), schema.get("type")
-    if choices:
-        shown = "enum"
-    else:
-        shown = kind if isinstance(kind, str) and kind in PRIMITIVES and _is_simple(schema) else JSON_TYPE
+def _field(root: Mapping[str, Any], schema: Mapping[str, Any], place: _Place) -> FormField:
+    kind, choices = _type(root, schema)
     return FormField(
-        path=path,
-        type=shown,
-        description=str(schema.get("description") or schema.get("title") or ""),
-        required=required,
+        path=place.path,
+        type=kind,
+        description=_label(schema),
+        required=place.required and place.always,
         default=schema.get("default", MISSING),
         choices=choices,
         schema=schema,
         entity_kind=schema.get(ENTITY_KIND),
+        group=place.group,
     )
+
+
+def _type(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, tuple[Choice, ...]]:
+    kind = schema.get("type")
+    if choices := choices_of(schema):
+        return "enum", choices
+    if kind == "array" and "prefixItems" not in schema:
+        options = choices_of(_resolved(root, schema.get("items")))
+        if options and not any(isinstance(option.value, list | dict) for option in options):
+            return LIST_TYPE, options
+    simple = isinstance(kind, str) and kind in PRIMITIVES and _is_simple(schema)
+    return (str(kind) if simple else JSON_TYPE), ()
+
+
+def _label(schema: Mapping[str, Any]) -> str:
+    """The description, behind the title where there are both."""
+    said = dict.fromkeys(str(schema[key]).strip() for key in ("title", "description") if schema.get(key))
+    return ": ".join(said)
 
 
 def _is_simple(schema: Mapping[str, Any]) -> bool:

@@ -152,12 +152,99 @@ def test_what_is_missing_from_an_optional_group_is_asked_for_again():
 
 
 def test_what_no_form_can_ask_for_is_one_line_of_json():
-    schema = {"required": ["tags"], "properties": {"tags": {"type": "array", "items": {"enum": ["a", "b"]}}}}
+    items = {"type": "string", "enum": ["a", "b"]}
+    schema = {"required": ["tags"], "properties": {"tags": {"type": ["array", "null"], "items": items}}}
     found, shown = exchange(schema, ["a", '["c"]', '["a", "b"]'])
     assert found == Answered({"tags": ["a", "b"]})
     assert "  tags [json]\n  | as one line of JSON, by this schema: " in shown
     assert "  is not JSON: Expecting value at line 1, column 1; try again\n" in shown
     assert '  tags.0 must be one of "a", "b"; try again\n' in shown
+
+
+def test_several_options_are_one_field():
+    tag = {"oneOf": [{"const": "fix", "title": "Bug fix"}, {"const": "docs"}, {"const": "perf"}]}
+    schema = {
+        "required": ["tags"],
+        "properties": {
+            "tags": {"type": "array", "items": tag, "minItems": 1, "maxItems": 2, "uniqueItems": True},
+            "more": {"type": "array", "items": tag, "default": ["docs", "perf"]},
+        },
+    }
+    found, shown = exchange(schema, ["[]", "fix, docs, perf", "fix, fix", "bug FIX,perf", ""])
+    assert found == Answered({"tags": ["fix", "perf"], "more": ["docs", "perf"]})
+    assert "  tags [1 to 2 of fix (Bug fix) | docs | perf, with commas between]: " in shown
+    for told in ("have at least 1 item", "have at most 2 items", "not hold the same item twice"):
+        assert f"  must {told}; try again\n" in shown
+    assert "(Enter =\n  | docs, perf): " in shown
+    assert outcome(schema, "nothing", "fix", "[]") == Answered({"tags": ["fix"], "more": []})
+
+
+BACKUP = {
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string"},
+        "urgent": {"type": "boolean", "default": True},
+        "notes": {"properties": {"text": {"type": "string"}}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["", "", "", "3"], {"count": 3}),
+        (["bob", "", "", "3"], {"backup": {"name": "bob", "urgent": True}, "count": 3}),
+        # what was typed counts, even if it is the default
+        (["", "y", "", "3", "bob"], {"backup": {"name": "bob", "urgent": True}, "count": 3}),
+        (
+            ["", "", "x", "3", "bob"],
+            {"backup": {"name": "bob", "urgent": True, "notes": {"text": "x"}}, "count": 3},
+        ),
+        (["", "n", "", "3", ""], None),
+    ],
+)
+def test_an_optional_group_with_defaults_can_be_left_out(typed, expected):
+    schema = {"required": ["count"], "properties": {"backup": BACKUP, "count": {"type": "integer"}}}
+    assert outcome(schema, *typed) == (Declined() if expected is None else Answered(expected))
+
+
+def test_an_optional_group_of_which_nothing_is_missing_has_its_defaults():
+    group = {"required": ["on"], "properties": {"on": {"type": "boolean", "default": False}}}
+    assert outcome({"properties": {"group": group}}, "") == Answered({"group": {"on": False}})
+
+
+def test_a_required_object_is_there_even_if_nothing_is_typed_into_it():
+    notes = {"type": "object", "properties": {"text": {"type": "string"}}}
+    schema = {"required": ["notes"], "properties": {"notes": notes}}
+    assert outcome(schema, "") == Answered({"notes": {}})
+    assert outcome(schema, "x") == Answered({"notes": {"text": "x"}})
+    outer = {"required": ["notes", "name"], "properties": {"notes": notes, "name": {"type": "string"}}}
+    optional = {"properties": {"outer": {**outer, "default": {"notes": {}}}}}
+    assert outcome(optional, "", "") == Answered({})
+    assert outcome(optional, "", "bob") == Answered({"outer": {"name": "bob", "notes": {}}})
+    assert outcome({"required": ["a"], "properties": {"a": {**schema, "type": "object"}}}, "") == Answered(
+        {"a": {"notes": {}}}
+    )
+
+
+def test_a_constant_is_agreed_to_by_typing_it():
+    schema = {"required": ["agree"], "properties": {"agree": {"const": True, "description": "I have read it"}}}
+    assert outcome(schema, "n", "yes") == Answered({"agree": True})
+    assert outcome(schema, "") == Declined()
+
+
+def test_bounds_of_numbers_are_shown_and_kept():
+    schema = {
+        "required": ["n", "share"],
+        "properties": {
+            "n": {"type": "integer", "minimum": 10, "maximum": 30, "multipleOf": 5},
+            "share": {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.25},
+        },
+    }
+    found, shown = exchange(schema, ["5", "12", "35", "15", "0", "0.3", "19.75"])
+    assert found == Answered({"n": 15, "share": 19.75})
+    assert "  n [integer, 10 to 30, a multiple of 5]: " in shown
+    assert "  share [number, more than 0, a multiple of 0.25]: " in shown
 
 
 def test_the_whole_answer_can_be_one_line():

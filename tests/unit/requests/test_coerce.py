@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compozy.language.schema import field_errors
 from compozy.language.shapes.bounds import json_faults
-from compozy.requests.coerce import CoercionError, coerce
+from compozy.requests.coerce import CoercionError, coerce, typed
 from compozy.requests.forms import fields
 
 pytestmark = pytest.mark.unit
@@ -149,3 +149,50 @@ def test_any_text_is_coerced_or_refused_and_what_is_coerced_conforms(schema, tex
         assert str(error)
     else:
         assert field_errors(schema, value) == {} or "\ud800" <= max(text) <= "\udfff"
+
+
+TAGS = {"type": "array", "items": {"oneOf": [{"const": "a", "title": "Apple"}, {"const": "b"}, {"const": "c, d"}]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a", ["a"]),
+        ("b,a", ["b", "a"]),
+        (" B , APPLE ", ["b", "a"]),
+        ("c, d", ["c, d"]),
+        ("a, c, d, b", ["a", "c, d", "b"]),
+        ("a, a", ["a", "a"]),
+        ("[]", []),
+        ('["a", "b"]', ["a", "b"]),
+        ('["z"]', ["z"]),
+    ],
+)
+def test_several_options_stand_between_commas_or_in_a_list(text, value):
+    assert coerce(field(TAGS), text) == value
+
+
+@pytest.mark.parametrize("text", ["z", "a,", ",", "", "a b", "a, z", "c", "a," * 20_000])
+def test_what_is_no_option_is_refused(text):
+    with pytest.raises(CoercionError, match=r"^must be some of a \(Apple\) \| b \| "):
+        coerce(field(TAGS), text)
+
+
+def test_options_keep_their_types():
+    assert coerce(field({"type": "array", "items": {"enum": [1, True, None, "[x]"]}}), "1, y, null, [x]") == [
+        1,
+        True,
+        None,
+        "[x]",
+    ]
+
+
+@given(st.data())
+def test_what_is_shown_for_a_list_can_be_typed(data):
+    options = data.draw(st.lists(st.text(max_size=4), min_size=1, max_size=4, unique_by=lambda text: text.lower()))
+    several = field({"type": "array", "items": {"enum": options}})
+    value = data.draw(st.lists(st.sampled_from(options), max_size=3))
+    try:
+        assert coerce(several, typed(several, value)) == value
+    except CoercionError as error:
+        assert str(error).startswith("could be any of")

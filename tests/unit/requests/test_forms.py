@@ -56,17 +56,42 @@ def test_an_order_that_does_not_match_hides_nothing():
     ("schema", "type_", "hint"),
     [
         ({"type": "string"}, "string", "text"),
-        ({"type": "string", "pattern": "^a", "format": "email"}, "string", "text"),
-        ({"type": "integer", "minimum": 1}, "integer", "integer"),
+        ({"type": "string", "pattern": "^a", "format": "email"}, "string", "email"),
+        ({"type": "string", "minLength": 3, "maxLength": 3}, "string", "text, 3 characters"),
+        ({"type": "string", "minLength": 0, "maxLength": 9}, "string", "text, at most 9 characters"),
+        ({"type": "string", "minimum": 9}, "string", "text"),
+        ({"type": "integer", "minimum": 1}, "integer", "integer, at least 1"),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, "integer", "integer, 1 to 3"),
+        ({"type": "integer", "minimum": 0, "multipleOf": 5}, "integer", "integer, at least 0, a multiple of 5"),
+        (
+            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1.5},
+            "number",
+            "number, more than 0, less than 1.5",
+        ),
         ({"type": "number"}, "number", "number"),
         ({"type": "boolean"}, "boolean", "y/n"),
         ({"enum": ["stable", "beta"]}, "enum", "stable | beta"),
         ({"type": "integer", "enum": [1, 2]}, "enum", "1 | 2"),
         ({"enum": ["a", None, True, 1.5, "", " b"]}, "enum", 'a | null | true | 1.5 | "" | " b"'),
         ({"const": "x"}, "enum", "x"),
-        ({"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]}, "enum", "a | b"),
-        ({"anyOf": [{"const": 1, "title": "one"}]}, "enum", "1"),
-        ({"type": "array", "items": {"enum": ["a", "b"]}}, "json", "json"),
+        ({"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]}, "enum", "a (A) | b"),
+        ({"oneOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "b"}]}, "enum", "a (A) | b"),
+        ({"anyOf": [{"const": 1, "title": "one"}]}, "enum", "1 (one)"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, "list", "any of a | b, with commas between"),
+        (
+            {"type": "array", "minItems": 1, "maxItems": 2, "items": {"oneOf": [{"const": "a", "title": "A"}]}},
+            "list",
+            "1 to 2 of a (A), with commas between",
+        ),
+        (
+            {"type": "array", "minItems": 1, "items": {"type": "integer", "anyOf": [{"const": 1}, {"const": 2}]}},
+            "list",
+            "at least 1 of 1 | 2, with commas between",
+        ),
+        ({"type": "array", "items": {"enum": [["a"]]}}, "json", "json"),
+        ({"type": "array", "prefixItems": [{}], "items": {"enum": ["a"]}}, "json", "json"),
+        ({"type": "array", "items": {"type": "string"}}, "json", "json"),
+        ({"items": {"enum": ["a"]}}, "json", "json"),
         ({"type": ["string", "null"]}, "json", "json"),
         ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, "json", "json"),
         ({"type": "string", "anyOf": [{"minLength": 3}, {"pattern": "^x"}]}, "json", "json"),
@@ -109,10 +134,53 @@ def test_references_are_followed_and_recursion_ends_in_json():
     assert [entry.hint for entry in fields(tree)] == ["json"]
 
 
-def test_a_title_stands_in_for_a_description():
-    assert [entry.description for entry in fields({"properties": {"a": {"type": "string", "title": "T"}}})] == [
-        "T"
-    ]
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ({"title": "T"}, "T"),
+        ({"description": "D"}, "D"),
+        ({"title": "T", "description": "D"}, "T: D"),
+        ({"title": "T", "description": "T"}, "T"),
+        ({}, ""),
+    ],
+)
+def test_a_label_is_the_title_and_the_description(said, label):
+    (entry,) = fields({"properties": {"a": {"type": "string", **said}}})
+    assert entry.description == label
+
+
+def test_the_options_of_a_list_may_be_referred_to():
+    schema = {
+        "$defs": {"tag": {"enum": ["a", "b"]}},
+        "properties": {"tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}},
+    }
+    (entry,) = fields(schema)
+    assert (entry.type, [choice.value for choice in entry.choices]) == ("list", ["a", "b"])
+
+
+def test_the_default_of_an_object_is_that_of_its_fields():
+    inner = {"properties": {"x": {"type": "integer", "default": 1}, "y": {"type": "integer", "default": 2}}}
+    schema = {
+        "default": {"b": {"y": 5}, "other": 1},
+        "properties": {"a": {**inner, "default": {"x": 4}}, "b": {**inner, "default": {"y": 9}}},
+    }
+    assert {entry.name: entry.default for entry in fields(schema)} == {"a.x": 4, "a.y": 2, "b.x": 1, "b.y": 5}
+
+
+def test_a_field_knows_the_optional_object_it_is_in():
+    leaf = {"type": "string"}
+    inner = {"properties": {"leaf": leaf}}
+    outer = {"required": ["must"], "properties": {"must": inner, "may": inner, "leaf": leaf}}
+    schema = {"required": ["must"], "properties": {"must": outer, "may": outer, "leaf": leaf}}
+    assert {entry.name: ".".join(entry.group) for entry in fields(schema)} == {
+        "must.must.leaf": "",
+        "must.may.leaf": "must.may",
+        "must.leaf": "",
+        "may.must.leaf": "may",
+        "may.may.leaf": "may.may",
+        "may.leaf": "may",
+        "leaf": "",
+    }
 
 
 def test_a_default_is_kept_even_if_it_is_false_or_null():
@@ -158,6 +226,10 @@ def test_the_whole_answer_can_be_one_field_or_none(schema, expected):
 )
 def test_values_make_the_answer(values, payload):
     assert payload_of(values) == payload
+
+
+def test_objects_are_there_although_nothing_is_in_them():
+    assert payload_of({("a", "x"): 1}, [("a",), ("b", "c")]) == {"a": {"x": 1}, "b": {"c": {}}}
 
 
 @given(
