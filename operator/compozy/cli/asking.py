@@ -12,7 +12,7 @@ from compozy.cli.session import Session
 from compozy.cli.values import parse_value, read_json, set_path, split_pair
 from compozy.hosts.dialogue import Streams
 from compozy.hosts.terminal import Question, ask, can_ask
-from compozy.language.schema import normalize_schema
+from compozy.language.schema import check_schema, normalize_schema
 from compozy.requests.choices import Names, names_unknown
 from compozy.requests.coerce import CoercionError, coerce
 from compozy.requests.forms import fields
@@ -59,11 +59,15 @@ def question_of(request: Object, decisions: Sequence[str] | None = None) -> Ques
 
 
 def schema_of(request: Object, decision: str) -> dict[str, Any]:
-    """The JSON Schema of the payload of a decision."""
+    """The JSON Schema of the payload of a decision. Raises CliError where no payload can be held to it."""
     spec = request["spec"]
     respond = "expect" if spec["kind"] == "Ask" else "respondSchema"
     declared = spec.get("editSchema" if decision == "edit" else respond)
-    return normalize_schema(declared if isinstance(declared, Mapping) else {})
+    schema = normalize_schema(declared if isinstance(declared, Mapping) else {})
+    if problems := check_schema(schema, "schema"):
+        told = f"{problems[0].path} {problems[0].message}"
+        raise CliError("bad_input", f"nobody can answer this question, whose schema is none: {told}")
+    return schema
 
 
 def payload_of_flags(request: Object, decision: str, payload: str | None, pairs: Sequence[str]) -> Any:

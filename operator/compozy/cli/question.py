@@ -10,10 +10,10 @@ from compozy.cli.output.times import age, until
 from compozy.cli.provenance import approved_at
 from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
-from compozy.language.schema import normalize_schema
+from compozy.language.schema import check_schema, normalize_schema
 from compozy.requests.approvals import needed, progress, speaker
 from compozy.requests.closing import is_open, state_of
-from compozy.requests.forms import MISSING, FormField, fields
+from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields
 
 Object = Mapping[str, Any]
 
@@ -48,22 +48,31 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
         ("Fields of respond", "respondSchema"),
     ):
         if isinstance(spec.get(key), Mapping):
-            lines += ["", f"{title}:", *(f"  {line}" for line in field_lines(spec[key]))]
+            lines += ["", f"{title}:", *field_lines(spec[key], columns)]
     return lines + _outcome(request, now, columns) + _how_to_answer(request)
 
 
-def field_lines(schema: Mapping[str, Any]) -> list[str]:
-    """One line for each value to fill in, by its dotted name."""
-    return [_field(field) for field in fields(normalize_schema(schema))] or ["<none: agreeing is the answer>"]
+def field_lines(schema: Mapping[str, Any], columns: int | None) -> list[str]:
+    """A line for each value to fill in, by its dotted name; the schema where no form says it as well."""
+    schema = normalize_schema(schema)
+    if check_schema(schema, ""):
+        return ["  <nobody can answer this: no value can be held to its schema>", *_schema(schema, columns)]
+    lines = [line for field in fields(schema) for line in _field(field, columns)]
+    return lines or ["  <none: agreeing is the answer>"]
 
 
-def _field(field: FormField) -> str:
+def _field(field: FormField, columns: int | None) -> list[str]:
     label = f" — {field.description}" if field.description else ""
     default = ""
     if field.default is not MISSING:
         default = f", default {json.dumps(field.default, ensure_ascii=False)}"
     optional = "" if field.required else ", optional"
-    return clean(f"{field.name}{label} [{field.hint}{default}{optional}]")
+    line = "  " + clean(f"{field.name}{label} [{field.hint}{default}{optional}]")
+    return [line, *_schema(field.schema, columns)] if field.type == JSON_TYPE and field.schema else [line]
+
+
+def _schema(schema: Mapping[str, Any], columns: int | None) -> list[str]:
+    return block(readable_json(dict(schema)), columns, "    ")
 
 
 def _decisions(spec: Object) -> list[str]:

@@ -7,12 +7,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from compozy.cli.asking import schema_of
+from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_BYTES, outline, preview
-from compozy.cli.question import question_lines
+from compozy.cli.question import field_lines, question_lines
 from compozy.cli.result import deliver, envelope
 from compozy.cli.session import Session
+from compozy.language.shapes.subschemas import KEYWORDS
 
 pytestmark = pytest.mark.unit
 
@@ -112,6 +117,51 @@ def test_a_review_shows_what_an_approval_admits() -> None:
     ):
         assert told in lines
     assert lines[lines.index("Fields of edit:") + 1] == "  tag [text, optional]"
+
+
+EITHER = {"description": "How", "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}
+
+
+def test_what_no_form_says_is_shown_as_its_schema() -> None:
+    assert field_lines({"required": ["how"], "properties": {"how": EITHER, "any": {}}}, 40)[:5] == [
+        "  how — How [json]",
+        "    {",
+        '      "description": "How",',
+        '      "oneOf": [',
+        "        {",
+    ]
+    assert field_lines({"properties": {"any": {}}}, 40) == ["  any [json, optional]"]
+    assert field_lines({"type": "object", "properties": {}}, 40) == ["  <none: agreeing is the answer>"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"properties": None}, {"$ref": "https://example.com/"}, {"required": 3}, {"type": "nothing"}, {"enum": 1}],
+)
+def test_an_old_question_whose_schema_cannot_be_used_can_still_be_looked_at(schema: dict[str, Any]) -> None:
+    asked = question("q1", "E0", spec={"expect": schema})
+    lines = question_lines(asked, NOW, 80)
+    assert "  <nobody can answer this: no value can be held to its schema>" in lines
+    assert json.loads("".join(line for line in lines if line.startswith("    "))) == schema
+    with pytest.raises(CliError, match="nobody can answer this question"):
+        schema_of(asked, "respond")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["array", "object", "string", "\x1b", "#/a"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*sorted(KEYWORDS), "x-compozy-order", "a"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*sorted(KEYWORDS), "a"]), JSON, max_size=4))
+def test_any_schema_can_be_looked_at(schema: dict[str, Any]) -> None:
+    lines = field_lines({"type": "object", "properties": {"a": schema}}, 80) + field_lines(schema, 80)
+    assert lines
+    assert all(line.startswith("  ") and line.isprintable() for line in lines)
 
 
 def test_an_answered_question_shows_its_answer() -> None:

@@ -124,6 +124,65 @@ def test_every_keyword_counts_at_once():
         assert told in shown
 
 
+EVERY = {
+    "type": "object",
+    "required": ["name", "email", "site", "day", "moment", "count", "share", "sure", "size", "tags", "more"],
+    "properties": {
+        "name": {"type": "string", "title": "Name", "description": "Yours", "minLength": 2, "maxLength": 9},
+        "email": {"type": "string", "format": "email", "default": "a@example.com"},
+        "site": {"type": "string", "format": "uri", "pattern": "^https:"},
+        "day": {"type": "string", "format": "date"},
+        "moment": {"type": "string", "format": "date-time"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 3, "default": 2},
+        "share": {"type": "number", "minimum": 0, "maximum": 1},
+        "sure": {"type": "boolean", "default": True},
+        "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
+        "tags": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 2,
+            "items": {"type": "string", "enum": ["a", "b", "c"]},
+        },
+        "more": {"type": "array", "items": {"anyOf": [{"const": "x", "title": "X-ray"}]}, "default": ["x"]},
+    },
+}
+
+
+def test_each_keyword_of_a_form_of_programs_is_shown_and_kept():
+    good = {"name": "bob", "site": "https://example.com/", "day": "2026-01-31", "moment": "2026-01-31T12:00:00Z"}
+    wrong = {"name": "b", "site": "http://example.com/", "day": "2026-13-40", "moment": "now"}
+    typed = [wrong["name"], good["name"], "", wrong["site"], good["site"], wrong["day"], good["day"]]
+    typed += [wrong["moment"], good["moment"], "", "2", "0.5", "", "medium", "SMALL", "a,b,c", "b, c", ""]
+    found, shown = exchange(EVERY, typed, columns=200)
+    answer = {**good, "email": "a@example.com", "count": 2, "share": 0.5, "sure": True}
+    answer |= {"size": "s", "tags": ["b", "c"], "more": ["x"]}
+    assert found == Answered(answer)
+    for line in (
+        "  name — Name: Yours [text, 2 to 9 characters]: ",
+        "  email [email] (Enter = a@example.com): ",
+        "  day [date]: ",
+        "  count [integer, 1 to 3] (Enter = 2): ",
+        "  share [number, 0 to 1]: ",
+        "  sure [y/n] (Enter = true): ",
+        "  size [s (Small) | l (Large)]: ",
+        "  tags [1 to 2 of a | b | c, with commas between]: ",
+        "  more [any of x (X-ray), with commas between] (Enter = x): ",
+    ):
+        assert line in shown
+    # whoever judges an answer keeps to each of them too
+    refused = {
+        **wrong,
+        "email": "b",
+        "count": 4,
+        "share": 2,
+        "sure": "true",
+        "size": "m",
+        "tags": [],
+        "more": ["y"],
+    }
+    assert sorted(field_errors(EVERY, refused)) == sorted(path if path != "more" else "more.0" for path in refused)
+
+
 def test_nested_objects_have_dotted_names():
     schema = {
         "required": ["environment", "assignment"],
