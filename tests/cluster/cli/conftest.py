@@ -69,7 +69,7 @@ class Desk:
     def open(self, name: str | None = None, **spec: Any) -> str:
         """Open a question, as the operator does."""
         name = name or f"question-{next(_numbers)}"
-        self.operator.create("humanrequests", request(name, expect=CHANNEL, **spec)).object()
+        self.operator.create("humanrequests", request(name, **{"expect": CHANNEL, **spec})).object()
         return name
 
     def environment(self, user: User, **extra: str) -> dict[str, str]:

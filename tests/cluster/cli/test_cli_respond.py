@@ -233,6 +233,44 @@ def test_at_a_terminal_the_fields_are_asked_for(desk: Desk) -> None:
     assert response["payload"] == {"channel": "nightly", "confirm": True}
 
 
+def test_a_form_of_all_kinds_at_a_terminal_and_with_flags(desk: Desk) -> None:
+    tags = {
+        "type": "array",
+        "minItems": 1,
+        "items": {"anyOf": [{"const": "fix", "title": "Bug fix"}, {"const": "docs"}]},
+    }
+    group = {
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, "urgent": {"type": "boolean", "default": True}},
+    }
+    either = {"oneOf": [{"type": "array"}, {"type": "object"}]}
+    properties = {"a": {"enum": ["x", "y"], "default": "y"}, "b": tags, "c": group, "d": group, "e": either}
+    schema = {"type": "object", "required": ["a", "b", "c", "e"], "properties": properties}
+    answer = {"a": "y", "b": ["docs", "fix"], "c": {"name": "bob", "urgent": True}, "e": [1]}
+    name = desk.open(expect=schema)
+    shell = desk.terminal("respond", name, "--no-wait")
+    for prompt, typed in (
+        ("a [x | y] (Enter = y): ", ""),
+        ("b [at least 1 of fix (Bug fix) | docs, with commas", "docs, bug fix"),
+        ("c.name [text]: ", "bob"),
+        ("c.urgent [y/n] (Enter = true): ", ""),
+        ("d.name [text]: ", ""),
+        ("d.urgent [y/n] (Enter = true): ", ""),
+        ('{"type": "object"}]}: ', "3"),
+        ("try again", "[1]"),
+    ):
+        shell.expect_exact(prompt)
+        shell.sendline(typed)
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 0
+    assert desk.admin.get("humanrequests", name)["response"]["payload"] == answer
+    other = desk.open(expect=schema)
+    flags = ("a=y", "b=docs,bug fix", "c.name=bob", "c.urgent=true", "e=[1]")
+    desk.json("respond", other, "--no-wait", *(part for flag in flags for part in ("--set", flag)))
+    assert desk.admin.get("humanrequests", other)["response"]["payload"] == answer
+
+
 @pytest.mark.parametrize(
     ("key", "exit_code", "decision"), [("\r", 0, "decline"), ("\x04", 65, None), ("\x03", 130, None)]
 )
