@@ -7,11 +7,12 @@ from compozy.cli.output.text import clean
 
 
 def whom(spec: Mapping[str, Any]) -> str:
-    """The people and groups that a question names; `somebody` where it names none."""
+    """The people and groups that a question names, and how many of them; `somebody` where it names none."""
     responders = spec.get("responders") or {}
+    several, agents = responders.get("approvals") or 1, responders.get("agents") == "allow"
     named = [*responders.get("users", []), *(f"group {name}" for name in responders.get("groups", []))]
-    if responders.get("agents") == "allow":
-        named.append("an agent" if not named else "agents")
-    who = clean(" or ".join(named)) or "somebody"
-    several = responders.get("approvals") or 1
-    return f"{several} of {who}" if several > 1 and named else f"{several} people" if several > 1 else who
+    if not named:
+        somebody = "an agent" if agents else "somebody"
+        return somebody if several == 1 else f"{several} people{' or agents' if agents else ''}"
+    who = clean(" or ".join([*named, "agents"] if agents else named))
+    return who if several == 1 else f"{several} of {who}"

@@ -91,8 +91,10 @@ class TestEveryKind:
         # kubectl pads rows to the longest value of every column but the last.
         assert kind.columns[-1] in (AGE, Column("Prompt", ".spec.prompt"))
         for column in columns:
-            assert at(kind, column.json_path)["type"] == column.type
             assert " " not in column.name
+            if column.json_path.startswith(".metadata."):
+                continue  # the API server knows what is there
+            assert at(kind, column.json_path)["type"] == column.type
 
     def test_selects_by_scalars_that_exist(self, kind: Kind) -> None:
         for path in kind.selectable:

@@ -164,6 +164,42 @@ def test_any_schema_can_be_looked_at(schema: dict[str, Any]) -> None:
     assert all(line.startswith("  ") and line.isprintable() for line in lines)
 
 
+def reviewed(name: str, **fields: Any) -> dict[str, Any]:
+    """A question that two people of the leads must approve; ann has."""
+    responders = {"agents": "deny", "initiator": "allow", "groups": ["leads"], "approvals": 2}
+    spec = {"kind": "Review", "decisions": ["approve", "reject"], "responders": responders}
+    ann = {"responder": "ann", "uid": "u-1", "groups": ["leads"], "note": "two\nlines"}
+    return question(name, "publish", spec=spec, approvals=[ann], **fields)
+
+
+def test_a_question_that_several_must_approve_shows_who_has() -> None:
+    asked = reviewed("q1")
+    key = 'k:{"responder":"ann"}'
+    managed = {"fieldsV1": {"f:approvals": {key: {}}}, "time": "2026-05-01T11:55:00Z"}
+    asked["metadata"]["managedFields"] = [managed]
+    lines = question_lines(asked, NOW, None)
+    at = lines.index("Approvals:   1 of 2 approvals, by different people; who rejects decides at once")
+    assert lines[at + 1] == "             ann (leads), 2026-05-01T11:55:00Z (5m ago): two lines"
+    del asked["metadata"]["managedFields"]
+    assert question_lines(asked, NOW, None)[at + 1] == "             ann (leads): two lines"
+
+
+def test_a_decision_shows_the_groups_that_let_somebody_make_it() -> None:
+    response = {"decision": "approve", "responder": "bob", "groups": ["leads"], "note": "ship it"}
+    status = {"state": "Answered", "resolvedAt": "2026-05-01T11:55:00Z"}
+    lines = question_lines(reviewed("q1", response=response, status=status), NOW, None)
+    assert "Answer:      approve by bob (leads), 2026-05-01T11:55:00Z (5m ago)" in lines
+    assert "Note:        ship it" in lines
+    assert any(line.startswith("Approvals:   2 of 2") for line in lines)
+
+
+def test_a_preview_tells_who_has_said_what_without_their_notes() -> None:
+    response = {"decision": "approve", "responder": "bob", "groups": ["leads"], "note": "n" * 4000, "payload": 1}
+    shown = preview(reviewed("q1", response=response))
+    assert shown["approvals"] == [{"responder": "ann", "uid": "u-1", "groups": ["leads"]}]
+    assert shown["response"] == {"decision": "approve", "responder": "bob", "groups": ["leads"]}
+
+
 def test_an_answered_question_shows_its_answer() -> None:
     asked = question(
         "q1",

@@ -82,6 +82,33 @@ def test_a_tree_says_what_waits_for_whom_since_when() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("responders", "told"),
+    [
+        ({}, "somebody"),
+        ({"agents": "allow"}, "an agent"),
+        ({"approvals": 2}, "2 people"),
+        ({"approvals": 2, "agents": "allow"}, "2 people or agents"),
+        ({"approvals": 2, "users": ["ann"], "groups": ["ops"]}, "2 of ann or group ops"),
+        ({"approvals": 2, "users": ["ann"], "agents": "allow"}, "2 of ann or agents"),
+    ],
+)
+def test_for_how_many_of_whom_a_question_waits(responders: dict[str, Any], told: str) -> None:
+    (line,) = drawn([], {}, question("q", "E0", spec={"responders": responders}))[1:]
+    assert line == f"   └─ “About q?”  humanrequest/q  waits for {told} since 10m"
+
+
+def test_who_has_approved_is_told_while_it_waits_and_after() -> None:
+    approvals = [{"responder": "ann", "groups": ["ops"]}, {"responder": "cat\x1b"}]
+    asked = {"spec": {"responders": {"approvals": 3, "groups": ["ops"]}}, "approvals": approvals}
+    waits = drawn([], {}, question("q", "E0", **asked))[1]
+    assert waits.endswith("waits for 3 of group ops since 10m, 2 of 3 approvals: ann (ops), cat\\x1b")
+    response = {"decision": "approve", "responder": "bob", "groups": ["ops"], "note": "ship it"}
+    status = {"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"}
+    ended = drawn([], {}, question("q", "E0", **asked, response=response, status=status))[1]
+    assert ended.endswith("answered by bob (ops) 60s ago, “ship it”, 3 of 3 approvals: ann (ops), cat\\x1b")
+
+
 def test_a_question_of_a_lane_stands_under_its_node_and_item() -> None:
     nodes = {
         "services": {**RUNNING, "lanes": {"total": 40, "succeeded": 10, "failed": 1, "canceled": 1}},
