@@ -45,7 +45,7 @@ class App:
         self._api = api
         self._stack = AsyncExitStack()
         self.settings = settings
-        self.cache = Cache()
+        self.cache = Cache(operator=user)
         self.metrics = Metrics(lambda: sum(map(is_open, self.cache.all("HumanRequest"))))
         self.watchdog = Watchdog()
         store = Store(api, self.cache, self.watchdog, secrecy)

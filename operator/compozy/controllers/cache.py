@@ -26,7 +26,9 @@ def key_of(item: Mapping[str, Any]) -> Key:
 class Cache:
     """The objects of each kind, and of each run its requests and the runs that it has started."""
 
-    def __init__(self) -> None:
+    def __init__(self, operator: str = "") -> None:
+        """`operator` is this operator as the API server knows it."""
+        self.operator = operator
         self._items: dict[str, dict[Key, Item]] = {}
         self._requests: dict[Key, set[Key]] = {}
         self._children: dict[str, set[Key]] = {}

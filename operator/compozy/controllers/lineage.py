@@ -28,10 +28,15 @@ def ancestors(cache: Cache, run: Item) -> Iterator[Item]:
 
 
 def starters(cache: Cache, run: Item) -> list[str | None]:
-    """Who started the run, then who started the run that started it, and so on; None where that is not known."""
-    line = [run, *ancestors(cache, run)]
+    """Who started the run, then who started the run that started it, and so on; None where that is not known.
+
+    The operator starts runs for other runs only: one of its own without a parent has lost it, and with it the word
+    on who began.
+    """
+    first = [run, *ancestors(cache, run)][-1]
     found = recorded_starters(cache, run)
-    return found if parent_key(line[-1]) is None else [*found, None]
+    is_whole = parent_key(first) is None and first["spec"].get("startedBy") != cache.operator
+    return found if is_whole else [*found, None]
 
 
 def recorded_starters(cache: Cache, run: Item) -> list[str | None]:

@@ -5,6 +5,7 @@ for each path that is at fault. So a person at kubectl and a program read it lik
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,6 +20,7 @@ from compozy.requests.verdict import Identity, Refused, Verdict, bounded
 REVIEW_VERSION = "admission.k8s.io/v1"
 REVIEW_KIND = "AdmissionReview"
 
+_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _FORBIDDEN = ("respond_not_permitted", "respond_self_denied")
 
 
@@ -79,8 +81,10 @@ def read_review(body: bytes) -> Review:
         _raise_invalid(error)
     except KeyError as error:
         raise ReviewInvalid(f"the object has no metadata.{error.args[0]}") from None
-    if not (isinstance(name, str) and isinstance(namespace, str)):
-        raise ReviewInvalid("the name and the namespace of the object must be text")
+    for text in (name, namespace, old["spec"]["run"]):
+        # They become parts of what the API server is asked for.
+        if not isinstance(text, str) or _OBJECT_NAME.fullmatch(text) is None:
+            raise ReviewInvalid("the object, its namespace and its run must have names that objects can have")
     request = {key: value for key, value in old.items() if key != "response"}
     identity = Identity(asked.user.username, frozenset(asked.user.groups))
     return Review(asked.uid, Answering(request, new["response"], identity))

@@ -179,6 +179,16 @@ def test_what_is_no_review_is_a_bad_request(webhook, body):
     assert told.data.strip()
 
 
+@pytest.mark.parametrize("name", ["../compozy-webhook", "a/b", "..", "\ud800", "A", "", 1])
+@pytest.mark.parametrize("where", ["namespace", "run"])
+def test_names_that_no_object_has_are_asked_of_nobody(webhook, name, where):
+    asked = question(**({"run": name} if where == "run" else {}))
+    if where == "namespace":
+        asked["metadata"]["namespace"] = name
+    told = webhook.post(json.dumps(review_of(asked, response({"environment": "staging"}), "alice")).encode())
+    assert told.status == 400, told.data
+
+
 def test_other_media_types_are_refused(webhook):
     assert webhook.post(b"{}", content_type="application/yaml").status == 415
 
