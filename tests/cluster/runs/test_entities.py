@@ -70,7 +70,7 @@ def rejection(stage, request):
     return eventually(handed_back, "the answer is handed back")
 
 
-def test_names_of_every_kind_must_exist_here(stage, make_namespace):
+def test_names_of_every_kind_must_exist_here(without_webhook, stage, make_namespace):
     """Those of another namespace do not count, nor those of another kind."""
     elsewhere, here = make_namespace(), names("here")
     make_all(elsewhere.admin, here, leave_out=["workspace"])
@@ -122,7 +122,7 @@ def test_what_was_made_a_moment_ago_is_known(stage, kind):
     assert stage.finished(run)["phase"] == "Succeeded"
 
 
-def test_secrets_are_looked_up_by_name_alone(stage, operated):
+def test_secrets_are_looked_up_by_name_alone(without_webhook, stage, operated):
     """The operator has no right to read a Secret of the namespace, so it cannot look at one."""
     secret = {"metadata": {"name": "vault-here-db"}, "stringData": {"password": "hunter2"}}
     path = f"/api/v1/namespaces/{stage.namespace}/secrets"
