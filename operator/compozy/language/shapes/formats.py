@@ -1,6 +1,8 @@
-"""The formats that are checked, not merely noted: those MCP's forms know, and a few more.
+"""The formats that are checked, not merely noted.
 
-A format that is not listed here says something about a value without restricting it, as JSON Schema has it.
+A format that is not listed here says something about a value without restricting it, as JSON Schema has it:
+those of other alphabets than ASCII (`idn-email`, `iri`, …), and `uri-template`. A leap second is no time:
+nothing that reads one afterwards would take it.
 """
 
 import re
@@ -13,11 +15,18 @@ from jsonschema import FormatChecker
 
 from compozy.language.shapes.patterns import pattern_fault
 
+_MAX_DURATION = 64
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME = re.compile(r"\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 _EMAIL = re.compile(r"[^\s@<>()\[\]\\,;:\"]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*")
 _HOST_LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]+")
+_URI_REFERENCE = re.compile(r"[!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]*")
+_DURATION = re.compile(
+    r"P(?=[0-9T])([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9]+S)?)?)", re.ASCII
+)
+_JSON_POINTER = re.compile(r"(/([^/~]|~[01])*)*")
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -57,24 +66,39 @@ def _is_regex(text: str) -> bool:
 
 
 def _is_uri(text: str) -> bool:
-    parts = urlsplit(text)
-    return _URI.fullmatch(text) is not None and (parts.port or 0) >= 0
+    return _URI.fullmatch(text) is not None and _is_uri_reference(text)
+
+
+def _is_uri_reference(text: str) -> bool:
+    plain = _URI_REFERENCE.fullmatch(text) is not None and _BAD_ESCAPE.search(text) is None
+    return plain and text.count("#") <= 1 and (urlsplit(text).port or 0) >= 0
+
+
+def _is_duration(text: str) -> bool:
+    return len(text) <= _MAX_DURATION and _DURATION.fullmatch(text) is not None
+
+
+def _is_json_pointer(text: str) -> bool:
+    return _JSON_POINTER.fullmatch(text) is not None
 
 
 def _is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-_FORMATS: dict[str, Callable[[str], bool]] = {
+FORMATS: dict[str, Callable[[str], bool]] = {
     "date": _is_date,
     "date-time": _is_date_time,
+    "duration": _is_duration,
     "email": _is_email,
     "hostname": _is_hostname,
     "ipv4": _is_ipv4,
     "ipv6": _is_ipv6,
+    "json-pointer": _is_json_pointer,
     "regex": _is_regex,
     "time": _is_time,
     "uri": _is_uri,
+    "uri-reference": _is_uri_reference,
     "uuid": _is_uuid,
 }
 """Each returns False or raises ValueError for text that does not conform."""
@@ -88,6 +112,6 @@ def _of_text(conforms: Callable[[str], bool]) -> Callable[[object], bool]:
 def format_checker() -> FormatChecker:
     """Return a checker of the formats above. It belongs to the caller: nothing global changes."""
     checker = FormatChecker(formats=())
-    for name, conforms in _FORMATS.items():
+    for name, conforms in FORMATS.items():
         checker.checks(name, raises=ValueError)(_of_text(conforms))
     return checker

@@ -28,13 +28,16 @@ _TYPES = {
 _FORMATS = {
     "date": "a date such as 2026-01-31",
     "date-time": "a time such as 2026-01-31T12:00:00Z",
+    "duration": "a duration such as P3D or PT90M",
     "email": "an e-mail address",
     "hostname": "a host name",
     "ipv4": "an IPv4 address",
     "ipv6": "an IPv6 address",
+    "json-pointer": "a JSON pointer such as /a/0",
     "regex": "a regular expression as RE2 understands them",
     "time": "a time of day such as 12:00:00Z",
     "uri": "a URI such as https://example.com/",
+    "uri-reference": "a URI or a part of one such as /path?query",
     "uuid": "a UUID",
 }
 
@@ -48,9 +51,14 @@ def faults_of(error: ValidationError) -> Iterator[tuple[Pointer, str]]:
         case "required":
             yield from (((*pointer, name), "is required") for name in wanted if name not in value)
         case "dependentRequired":
-            for name in wanted.keys() & value.keys():
+            for name in (name for name in wanted if name in value):
                 missing = (other for other in wanted[name] if other not in value)
                 yield from (((*pointer, other), f"is required with `{name}`") for other in missing)
+        case None:  # the schema `false`: additionalProperties, for one
+            yield pointer, _unwanted(pointer)
+        case "propertyNames":
+            message = next(iter(faults_of(error.context[0])))[1]
+            yield pointer, f"has a name that {message}"
         case "anyOf" | "oneOf":
             yield from _of_alternatives(error, pointer)
         case _:
@@ -71,9 +79,13 @@ def _of_alternatives(error: ValidationError, pointer: Pointer) -> Iterator[tuple
             yield from faults_of(closest)
 
 
+def _unwanted(pointer: Pointer) -> str:
+    if not pointer:
+        return "must not be there"
+    return "is one too many" if isinstance(pointer[-1], int) else "is not a known field"
+
+
 def _text(error: ValidationError) -> str:
-    if error.validator is None:  # the schema `false`: additionalProperties, for one
-        return "is not a known field"
     describe = _TEXTS.get(str(error.validator))
     return describe(error.validator_value) if describe else f"does not satisfy `{error.validator}`"
 
@@ -89,9 +101,11 @@ def _type(wanted: str | list[str]) -> str:
     return "must be " + " or ".join(_TYPES[name] for name in names)
 
 
-def _count(unit: str, bound: str) -> Callable[[int], str]:
-    return lambda number: f"must have {bound} {number} {unit}" + ("" if number == 1 else "s")
+def _count(unit: str, bound: str, kind: str = "") -> Callable[[int], str]:
+    return lambda number: f"must have {bound} {number:.0f} {unit}" + ("" if number == 1 else "s") + kind
 
+
+_CONTAINED = " of the kind it must contain"
 
 _TEXTS: dict[str, Callable[[Any], str]] = {
     "const": lambda value: f"must be {json.dumps(value, ensure_ascii=False)[:100]}",
@@ -101,12 +115,12 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "exclusiveMinimum": lambda bound: f"must be more than {bound}",
     "format": lambda name: f"must be {_FORMATS.get(name, name)}",
     "items": lambda _: "has too many items",
-    "maxContains": _count("item of the kind it must contain", "at most"),
+    "maxContains": _count("item", "at most", _CONTAINED),
     "maxItems": _count("item", "at most"),
     "maxLength": _count("character", "at most"),
     "maxProperties": _count("field", "at most"),
     "maximum": lambda bound: f"must be at most {bound}",
-    "minContains": _count("item of the kind it must contain", "at least"),
+    "minContains": _count("item", "at least", _CONTAINED),
     "minItems": _count("item", "at least"),
     "minLength": _count("character", "at least"),
     "minProperties": _count("field", "at least"),
@@ -115,6 +129,5 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "not": lambda _: "is one of the values that are excluded",
     "pattern": lambda pattern: f"must match the pattern {pattern[:200]}",
     "type": _type,
-    "unevaluatedItems": lambda _: "has too many items",
     "uniqueItems": lambda _: "must not hold the same item twice",
 }

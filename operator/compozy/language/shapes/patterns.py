@@ -37,6 +37,12 @@ def found(pattern: str, text: str) -> bool:
     return _compiled(pattern).search(text) is not None
 
 
+def search_cost(pattern: str, characters: int) -> int:
+    """Return how much work a search may be at worst: 10 ns for each unit."""
+    cost: int = _compiled(pattern).programsize * characters
+    return cost
+
+
 def undeclared_names(schema: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
     """Return the names in `value` that neither `properties` nor `patternProperties` of `schema` speak of."""
     patterns = schema.get("patternProperties", {})

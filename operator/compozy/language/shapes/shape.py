@@ -1,14 +1,16 @@
 """A checked schema, ready to judge values.
 
-`jsonschema` does the judging, changed in three ways. Patterns are matched by RE2, wherever a pattern may
-stand. Every keyword that is evaluated counts against a budget: a schema of two kilobytes can otherwise ask
-for 2^40 evaluations by referring to the same definition twice, again and again. And a reference is looked up
-in the schema itself, nowhere else.
+`jsonschema` does the judging, changed in four ways. Patterns are matched by RE2, wherever a pattern may
+stand. Every keyword that is evaluated counts against a budget, and counts for more where it holds much against
+much: a schema of two kilobytes can otherwise ask for 2^40 evaluations by referring to the same definition
+twice, again and again. A reference is looked up in the schema itself, nowhere else. And 19.99 is a multiple of
+0.01, as it is in writing though not in the arithmetic of computers.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -21,10 +23,10 @@ from referencing.jsonschema import DRAFT202012
 from compozy.language.shapes.bounds import MAX_FAULTS
 from compozy.language.shapes.canonical import canonical_json
 from compozy.language.shapes.formats import format_checker
-from compozy.language.shapes.patterns import found, undeclared_names
+from compozy.language.shapes.patterns import found, search_cost, undeclared_names
 
 MAX_EVALUATIONS = 100_000
-"""Keywords evaluated for one value: about a second, and far more than a large form needs."""
+"""Keywords evaluated for one value: a second or two, and far more than a large form needs."""
 
 
 class TooCostlyError(ValueError):
@@ -34,10 +36,45 @@ class TooCostlyError(ValueError):
 class _Budget:
     def __init__(self, shape: "Shape") -> None:
         self.shape = shape
-        self.left = MAX_EVALUATIONS
+        self._left = MAX_EVALUATIONS
+
+    def spend(self, evaluations: int) -> None:
+        self._left -= evaluations
+        if self._left < 0:
+            raise TooCostlyError("takes too many steps to check against its schema: simplify the schema")
 
 
 _budget: ContextVar[_Budget] = ContextVar("budget")
+
+_NAMES = 16
+"""Names or branches that cost as much to go through as one keyword to evaluate."""
+
+_PARTS = 4
+"""Parts of a value that cost as much to compare as one keyword to evaluate."""
+
+_SEARCH = 2000
+"""Units of `search_cost` that cost as much as one keyword to evaluate."""
+
+_CALL = 20
+"""Characters that cost as much to search, with the shortest pattern, as to begin a search."""
+
+_OVER_PARTS = frozenset(("contains", "items", "propertyNames", "unevaluatedItems"))
+"""Keywords that go through the value, whatever they then do with its items."""
+
+
+def _spend_on_parts(value: Any) -> None:
+    stack, parts = [value], 0
+    while stack:
+        node = stack.pop()
+        parts += 1
+        stack.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+    _budget.get().spend(parts // _PARTS)
+
+
+def _spend_on_names(patterns: Iterable[str], value: Mapping[str, Any]) -> None:
+    """What it takes to hold every name to every pattern."""
+    characters = sum(map(len, value)) + len(value) * _CALL
+    _budget.get().spend(sum(search_cost(pattern, characters) for pattern in patterns) // _SEARCH)
 
 
 class Shape:
@@ -45,6 +82,7 @@ class Shape:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
+        self._options: dict[int, frozenset[str]] = {}
         registry: Registry[Any] = Registry()
         resource = DRAFT202012.create_resource(self.schema)
         self._resolver = registry.resolver_with_root(resource)
@@ -72,15 +110,20 @@ class Shape:
 
     def count(self) -> None:
         """Count a step of whoever walks the schema. Only inside `evaluating`. Raises `TooCostlyError`."""
-        budget = _budget.get()
-        budget.left -= 1
-        if budget.left < 0:
-            raise TooCostlyError("takes too many steps to check against its schema: simplify the schema")
+        _budget.get().spend(1)
 
     def conforms(self, value: Any, schema: Any) -> bool:
         """Return whether `value` conforms to `schema`, a part of this one. Only inside `evaluating`."""
+        self.count()
         part: Validator = self._validator.evolve(schema=schema)
         return part.is_valid(value)
+
+    def options(self, enum: list[Any]) -> frozenset[str]:
+        """Return the values of an `enum` of this schema in canonical text."""
+        # Lists are told apart by their identity, which stays as long as the schema that holds them does.
+        if id(enum) not in self._options:
+            self._options[id(enum)] = frozenset(map(canonical_json, enum))
+        return self._options[id(enum)]
 
     def applied_in_place(self, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
         """Yield the schemas that `schema` applies to the same value, of alternatives only those that fit.
@@ -111,13 +154,14 @@ class Shape:
             return set()
         if "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return set(value)
+        _spend_on_names(schema.get("patternProperties", ()), value)
         names = set(value) - set(undeclared_names(schema, value))
         for part in self.applied_in_place(schema, value):
             names |= self._evaluated_names(part, value)
         return names
 
     def unevaluated_items(self, schema: Mapping[str, Any], value: list[Any]) -> list[int]:
-        """Return the indexes that `unevaluatedItems` of `schema` is about. Only inside `evaluating`."""
+        """Return the places that `unevaluatedItems` of `schema` is about. Only inside `evaluating`."""
         others = {key: part for key, part in schema.items() if key != "unevaluatedItems"}
         evaluated = self._evaluated_items(others, value)
         return [index for index in range(len(value)) if index not in evaluated]
@@ -127,9 +171,9 @@ class Shape:
             return set()
         if "items" in schema or "unevaluatedItems" in schema:
             return set(range(len(value)))
-        indexes = set(range(len(schema.get("prefixItems", ()))))
+        indexes = set(range(min(len(schema.get("prefixItems", ())), len(value))))
         if "contains" in schema:
-            indexes |= {index for index, item in enumerate(value) if self.conforms(item, schema["contains"])}
+            indexes |= {i for i, item in enumerate(value) if self.conforms(item, schema["contains"])}
         for part in self.applied_in_place(schema, value):
             indexes |= self._evaluated_items(part, value)
         return indexes
@@ -138,8 +182,8 @@ class Shape:
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
-def _below(validator: Any, value: Any, schema: Any, name: str) -> Iterator[ValidationError]:
-    """Judge a property. The library forgets the property's name where its schema is `false`."""
+def _below(validator: Any, value: Any, schema: Any, name: str | int) -> Iterator[ValidationError]:
+    """Judge a property or an item. The library forgets which one where its schema is `false`."""
     for error in validator.descend(value, schema):
         error.path.appendleft(name)
         yield error
@@ -153,13 +197,17 @@ def _properties(validator: Any, declared: Any, instance: Any, _schema: Any) -> I
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
-    if validator.is_type(instance, "string") and not found(pattern, instance):
+    if not validator.is_type(instance, "string"):
+        return
+    _budget.get().spend(search_cost(pattern, len(instance)) // _SEARCH)
+    if not found(pattern, instance):
         yield ValidationError(f"does not match {pattern}")
 
 
 def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
     if not validator.is_type(instance, "object"):
         return
+    _spend_on_names(patterns, instance)
     for pattern, schema in patterns.items():
         for name, value in instance.items():
             if found(pattern, name):
@@ -170,6 +218,7 @@ def _additional_properties(
     validator: Any, additional: Any, instance: Any, schema: Any
 ) -> Iterator[ValidationError]:
     if validator.is_type(instance, "object"):
+        _spend_on_names(schema.get("patternProperties", ()), instance)
         for name in undeclared_names(schema, instance):
             yield from _below(validator, instance[name], additional, name)
 
@@ -183,17 +232,53 @@ def _unevaluated_properties(
         yield from _below(validator, instance[name], unevaluated, name)
 
 
+def _property_names(validator: Any, names: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    """The library reports a name at the object that has it."""
+    if validator.is_type(instance, "object"):
+        for name in instance:
+            for error in validator.descend(name, names):
+                yield ValidationError("has a bad name", validator="propertyNames", path=[name], context=[error])
+
+
+def _unevaluated_items(validator: Any, unevaluated: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "array"):
+        return
+    for index in _budget.get().shape.unevaluated_items(schema, instance):
+        yield from _below(validator, instance[index], unevaluated, index)
+
+
 def _unique_items(validator: Any, unique: bool, instance: Any, _schema: Any) -> Iterator[ValidationError]:
     """The library compares objects pairwise: minutes for the largest list."""
     if not unique or not validator.is_type(instance, "array"):
         return
+    _spend_on_parts(instance)
     if len({canonical_json(item) for item in instance}) < len(instance):
         yield ValidationError("holds an item twice")
 
 
-def _counted(keyword: Keyword) -> Keyword:
+def _enum(_validator: Any, options: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    """The library goes through all options for every value: minutes for the largest lists of both."""
+    _spend_on_parts(instance)
+    if canonical_json(instance) not in _budget.get().shape.options(options):
+        yield ValidationError("is none of the options")
+
+
+def _const(_validator: Any, wanted: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    _spend_on_parts(instance)
+    if canonical_json(instance) != canonical_json(wanted):
+        yield ValidationError("is not the constant")
+
+
+def _multiple_of(validator: Any, step: float, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    """The library divides floats, by which 19.99 is no multiple of 0.01."""
+    if validator.is_type(instance, "number") and Fraction(repr(instance)) % Fraction(repr(step)):
+        yield ValidationError("is no multiple")
+
+
+def _counted(name: str, keyword: Keyword) -> Keyword:
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
-        _budget.get().shape.count()
+        through = len(instance) // _PARTS if name in _OVER_PARTS and isinstance(instance, list | dict) else 0
+        _budget.get().spend(1 + through + (len(value) // _NAMES if isinstance(value, list | dict) else 0))
         return keyword(validator, value, instance, schema)
 
     return counted
@@ -201,14 +286,19 @@ def _counted(keyword: Keyword) -> Keyword:
 
 _OWN: dict[str, Keyword] = {
     "additionalProperties": _additional_properties,
+    "const": _const,
+    "enum": _enum,
+    "multipleOf": _multiple_of,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "properties": _properties,
+    "propertyNames": _property_names,
+    "unevaluatedItems": _unevaluated_items,
     "unevaluatedProperties": _unevaluated_properties,
     "uniqueItems": _unique_items,
 }
 
 _BoundedValidator = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
-    {name: _counted(keyword) for name, keyword in {**Draft202012Validator.VALIDATORS, **_OWN}.items()},
+    {name: _counted(name, keyword) for name, keyword in {**Draft202012Validator.VALIDATORS, **_OWN}.items()},
 )
