@@ -1,12 +1,11 @@
 """A question for a list: enough to recognise it, bounded whatever its author wrote into it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from compozy.requests import bounds
+
 PROMPT_CHARACTERS = 500
-VALUE_BYTES = 16 * 1024
-"""Largest free-form value of a preview, as compact JSON in UTF-8."""
 
 _METADATA = ("name", "namespace", "uid", "creationTimestamp", "resourceVersion", "labels")
 _FREE_FORM = ("context", "expect", "editSchema", "respondSchema", "proposedPreview")
@@ -17,7 +16,7 @@ def preview(request: Mapping[str, Any]) -> dict[str, Any]:
 
     A value that was left out is replaced by `{"truncated": true, "byte_size": <its size>}`.
     """
-    spec = {key: _bounded(value) if key in _FREE_FORM else value for key, value in request["spec"].items()}
+    spec = {key: bounds.preview(value) if key in _FREE_FORM else value for key, value in request["spec"].items()}
     spec["prompt"] = _cut(spec.get("prompt", ""))
     return _shown(request, spec)
 
@@ -52,9 +51,3 @@ def _cut(prompt: str) -> str:
 def _said(said: Mapping[str, Any]) -> dict[str, Any]:
     """Who has said what, without what may be long."""
     return {key: said[key] for key in ("decision", "responder", "uid", "groups") if key in said}
-
-
-def _bounded(value: Any) -> Any:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    size = len(text.encode(errors="replace"))
-    return value if size <= VALUE_BYTES else {"truncated": True, "byte_size": size}

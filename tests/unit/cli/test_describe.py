@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from compozy.cli.asking import schema_of
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
-from compozy.cli.preview import PROMPT_CHARACTERS, VALUE_BYTES, outline, preview
+from compozy.cli.preview import PROMPT_CHARACTERS, outline, preview
 from compozy.cli.question import field_lines, question_lines
 from compozy.cli.result import deliver, envelope
 from compozy.cli.session import Session
 from compozy.language.shapes.subschemas import KEYWORDS
+from compozy.requests.bounds import MAX_BYTES
 
 pytestmark = pytest.mark.unit
 
@@ -246,9 +247,9 @@ def test_a_preview_is_bounded_and_keeps_the_answer_to_itself() -> None:
 @pytest.mark.parametrize("key", ["context", "proposedPreview", "expect", "editSchema", "respondSchema"])
 def test_a_value_of_a_preview_has_at_most_16_kib(key: str, over: int, cut: bool) -> None:
     """Counted in bytes, as what is stored is."""
-    value = {"log": "x" * (VALUE_BYTES - len('{"log":""}') + over)}
+    value = {"log": "x" * (MAX_BYTES - len('{"log":""}') + over)}
     shown = preview(question("q1", "E0", spec={key: value}))["spec"][key]
-    assert shown == ({"truncated": True, "byte_size": VALUE_BYTES + over} if cut else value)
+    assert shown == ({"truncated": True, "byte_size": MAX_BYTES + over} if cut else value)
 
 
 def test_an_outline_has_nothing_that_grows() -> None:
