@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compozy.engine.effects import OpenRequest
@@ -29,7 +29,7 @@ from support.stage import Stage, eventually
 
 SECONDS = 200.0
 """How long all the cases of a suite may take together."""
-EXPIRY = "3s"
+EXPIRY = "6s"
 """When a question closes that nobody is to answer."""
 _FINAL = ("Succeeded", "Failed", "Canceled")
 _REFUSED = "request_validation_failed"
@@ -47,6 +47,8 @@ class Play:
     """The places whose questions are still to be put, in their order."""
     last: str | None = None
     """The name of the request that was answered last."""
+    seen: set[str] = field(default_factory=set)
+    """The names of the requests that the script has been asked about."""
     status: dict[str, Any] | None = None
     """How the run ended; None while it has not."""
     rejection: dict[str, Any] | None = None
@@ -68,20 +70,25 @@ class Play:
 
     def attend(self, requests: Iterable[Mapping[str, Any]]) -> None:
         """See to the questions of this run: the next in order is answered once the last one is resolved."""
-        pending = {request["metadata"]["name"]: request for request in requests if _is_pending(request)}
-        last = pending.get(self.last or "")
-        if last is not None:
+        known = {request["metadata"]["name"]: request for request in requests}
+        last = known.get(self.last or "")
+        if last is not None and _is_pending(last):
             self.rejection = last["status"].get("lastRejection")
             return
-        while self.order and self.last not in pending and not self.is_over:
-            request = next((one for one in pending.values() if self.place_of(one) == self.order[0]), None)
-            if request is None:
+        while self.order and not self.is_over:
+            # One that nobody is to answer may have expired before we have looked.
+            asked = (name for name, one in known.items() if name not in self.seen and _was_put(one))
+            name = next((name for name in asked if self.place_of(known[name]) == self.order[0]), None)
+            if name is None:
                 return
-            self._answer(request)
+            self._answer(known[name])
+            if self.last == name:
+                return
 
     def _answer(self, request: Mapping[str, Any]) -> None:
         """Do what the script says about a question that has just opened."""
         spec, name = request["spec"], request["metadata"]["name"]
+        self.seen.add(name)
         question = OpenRequest(
             self.order.popleft(), spec["generation"], spec["prompt"], spec["decisions"], {}, None
         )
@@ -104,6 +111,10 @@ def _is_pending(request: Mapping[str, Any]) -> bool:
     return bool(request["status"]["state"] == "Pending")
 
 
+def _was_put(request: Mapping[str, Any]) -> bool:
+    return _is_pending(request) or bool(request["status"]["state"] == "Expired")
+
+
 def _response(outcome: Outcome) -> dict[str, Any] | None:
     match outcome:
         case Answered():
@@ -118,15 +129,19 @@ def _response(outcome: Outcome) -> dict[str, Any] | None:
 
 def play_all(cases: Iterable[Case], stages: Iterator[Stage]) -> dict[str, Play]:
     """Play every case to its end, or until there is nothing more to wait for; by the case's name."""
-    # Those in which time passes begin last, when nobody is busy with beginning others.
-    casted = _cast(sorted(cases, key=_passes_time), stages)
+    casted = _cast(cases, stages)
     for stage in {id(stage): stage for _, stage in casted}.values():
         eventually(lambda stage=stage: _all_plans_are_judged(stage), "the called plans are judged")
-    plays = [_start(case, stage, f"case-{number}") for number, (case, stage) in enumerate(casted)]
     deadline = time.monotonic() + SECONDS
-    while not all(play.is_over for play in plays) and time.monotonic() < deadline:
-        _look(plays)
-        time.sleep(0.05)
+    plays: list[Play] = []
+    # Those in which time passes begin last, when nobody is busy with the others.
+    for passes_time in (False, True):
+        begun = enumerate(pair for pair in casted if _passes_time(pair[0]) is passes_time)
+        some = [_start(case, stage, f"case-{len(plays) + number}") for number, (case, stage) in begun]
+        while not all(play.is_over for play in some) and time.monotonic() < deadline:
+            _look(some)
+            time.sleep(0.05)
+        plays += some
     return {play.case.name: play for play in plays}
 
 
