@@ -12,7 +12,7 @@ from compozy.cli.output.times import age, until
 from compozy.cli.runtree import Branch, urgency
 from compozy.cli.whom import whom
 from compozy.requests.approvals import progress, speaker
-from compozy.requests.closing import state_of
+from compozy.requests.closing import DECIDED, state_of
 
 Object = Mapping[str, Any]
 
@@ -134,7 +134,14 @@ def _question_line(question: Object, now: datetime) -> str:
     resolved = (question.get("status") or {}).get("resolvedAt")
     note = f", “{cut(clean(response['note']), _PROMPT)}”" if response.get("note") else ""
     ago = f" {age(resolved, now)} ago" if resolved else ""
-    return f"{text}  {state.lower()}{by}{ago}{note}{_approved(question)}"
+    return f"{text}  {_ended(question, state)}{by}{ago}{note}{_approved(question)}"
+
+
+def _ended(question: Object, state: str) -> str:
+    """How a question has ended: of a review, what was decided."""
+    if question["spec"].get("kind") == "Review" and state == "Answered":
+        return DECIDED.get((question.get("response") or {}).get("decision", ""), state.lower())
+    return state.lower()
 
 
 def _approved(question: Object) -> str:

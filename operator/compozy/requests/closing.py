@@ -11,6 +11,9 @@ UNANSWERED: Mapping[str, Literal["declined", "unavailable"]] = {
 }
 """Decisions that close a question without an answer, and what the plan is told."""
 
+DECIDED: Mapping[str, str] = {"approve": "approved", "edit": "edited", "reject": "rejected"}
+"""What is told of a review whose decision was one of these; of any other answer, that it was given."""
+
 
 def state_of(request: Mapping[str, Any]) -> str:
     """The state of a request; `Pending` where nothing is written yet."""

@@ -104,11 +104,11 @@ def test_the_plugin_adds_approvals_and_the_last_one_decides(stage, people):
     assert "2 of 3 approvals: alice (responders), bob (responders)" in stage.plugin("describe", run).stdout
     assert stage.status(run).get("phase") in (None, "Running")
     last = respond(stage, people["carol"], request, "--note", "ship it")
-    assert (last.returncode, last.stdout) == (0, f"humanrequest/{name_of(request)} answered: 3 of 3 approvals\n")
+    assert (last.returncode, last.stdout) == (0, f"humanrequest/{name_of(request)} approved: 3 of 3 approvals\n")
     assert stage.finished(run)["nodes"]["ship"]["output"] == {"shipped": True}
     stored = stage.admin.get("humanrequests", name_of(request))
     assert stored["response"]["groups"] == ["responders"]
-    assert "answered by carol (responders)" in stage.plugin("describe", run).stdout
+    assert "approved by carol (responders)" in stage.plugin("describe", run).stdout
     told = eventually(lambda: events(stage, request, "RequestAnswered"), "the decision is told")
     assert told == ["approve by carol (responders), 3 of 3 approvals: ship it"]
     told = eventually(lambda: events(stage, request, "RequestApproved"), "the approvals are told")

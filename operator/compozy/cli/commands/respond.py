@@ -19,7 +19,7 @@ from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 from compozy.cli.suggestions import answer_fields, decisions
 from compozy.requests.approvals import approvers, needed, progress
-from compozy.requests.closing import state_of
+from compozy.requests.closing import DECIDED, state_of
 from compozy.requests.outcome import Answered, Declined
 
 
@@ -147,6 +147,7 @@ def _print(session: Session, request: Object) -> None:
         return
     declined = response["decision"] in ("decline", "unavailable")
     counted = progress(request) if response["decision"] == "approve" else ""
-    session.out(f"humanrequest/{name} {'declined' if declined else 'answered'}{f': {counted}' if counted else ''}")
+    done = "declined" if declined else DECIDED.get(response["decision"], "answered")
+    session.out(f"humanrequest/{name} {done}{f': {counted}' if counted else ''}")
     if state_of(request) == "Pending":
         session.note("The answer is recorded. The operator has not taken it up yet.")
