@@ -41,7 +41,8 @@ def secret_problems(schema: Any, path: str) -> list[Problem]:
         if ENTITY_KIND in part:
             continue
         if part.get("format") == "password" or part.get("writeOnly") is True:
-            message = f"an answer is no place for a secret: ask for its name with `{ENTITY_KIND}: secret`"
+            ask = f"ask for the name of a secret with `{ENTITY_KIND}: secret`"
+            message = f"an answer is no place for what must stay hidden; {ask}"
             problems.append(Problem(where, "request_secret_in_clear", message))
     return problems
 

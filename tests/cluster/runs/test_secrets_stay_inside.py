@@ -111,7 +111,7 @@ def test_a_question_with_secrets_that_nobody_answers(stage, operator_log):
     holds_no_secret(stage, operator_log)
 
 
-def test_answers_that_do_not_fit_and_hold_secrets(stage, operator_log):
+def test_answers_that_do_not_fit_and_hold_secrets(without_webhook, stage, operator_log):
     run = stage.start(PICKY, {"token": TOKEN, "own": OWN_SECRET, "file": "x" * 20_000})
     request = stage.question(run)
     name = request["metadata"]["name"]

@@ -300,15 +300,19 @@ def test_the_operator_may_do_no_more_than_that(operated):
     assert may("update", f"secret/{SECRET}")
     assert may("update", f"validatingwebhookconfiguration/{CONFIGURATION}")
     for refused in (
-        ("create", "secrets"),
-        ("list", "secrets"),
-        ("get", "secret/other"),
-        ("delete", f"secret/{SECRET}"),
+        ("update", "secret/other"),
+        ("patch", "secret/other"),
+        ("watch", "secrets"),
         ("update", "validatingwebhookconfiguration/other"),
         ("create", "validatingwebhookconfigurations"),
         ("delete", f"validatingwebhookconfiguration/{CONFIGURATION}"),
     ):
         assert not may(*refused), refused
+    # What it keeps at home it may make, read and delete there, and nowhere else.
+    for verb in ("get", "list", "create", "delete"):
+        assert may(verb, "secrets")
+        elsewhere = operator.kubectl("auth", "can-i", verb, "secrets", "--namespace=default")
+        assert elsewhere.stdout.strip() == "no"
 
 
 def test_applying_the_manifests_again_keeps_the_certificates(operator, operated):
