@@ -5,8 +5,7 @@ person from waiting: the API server and the operator decide whatever the plugin 
 read is left to them.
 """
 
-import re
-
+from compozy.api.object_names import is_object_name
 from compozy.cli.catalog import NAMED_OBJECTS, name_of_entry
 from compozy.cli.failures import refusal
 from compozy.cli.kube.client import Client, Identity, Object
@@ -18,7 +17,6 @@ from compozy.language.shapes.canonical import as_given_back
 from compozy.requests.respond import Catalog, Refused, judge, judge_approval
 from compozy.requests.respond import Identity as Responder
 
-_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _DEEPEST = 256
 """As many ancestors as a run can have before we give up looking for the first."""
 
@@ -102,7 +100,7 @@ def _exists(client: Client, namespace: str, kind: str, name: str) -> bool:
     if kind not in NAMED_OBJECTS:
         entries = client.list(CATALOG_ENTRIES, namespace).items
         return any(entry["spec"]["kind"] == kind and name_of_entry(entry) == name for entry in entries)
-    if not _OBJECT_NAME.fullmatch(name):
+    if not is_object_name(name):
         return False
     try:
         client.get(NAMED_OBJECTS[kind], namespace, name)

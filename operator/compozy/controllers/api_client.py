@@ -83,6 +83,14 @@ class ApiClient:
         """POST an object. 409 where the name is taken."""
         return await self._request("POST", path, body=body)
 
+    async def ensure(self, path: str, body: Mapping[str, Any]) -> None:
+        """POST an object whose name follows from what it holds: where the name is taken, it is there already."""
+        try:
+            await self.create(path, body)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+
     async def replace(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """PUT an object with its resourceVersion. 409 where it has changed since."""
         return await self._request("PUT", path, body=body)

@@ -57,14 +57,12 @@ class ChildTimes:
             return
         spans = list(self._spans(child, now))
         is_parked = any(span.is_open for span in spans)
-        parked = _together(spans) + sum((self._waited(run, now) for run in self._earlier(view, call)), timedelta())
-        until = None if is_parked else _ends(node.policy, cell, child, _together(spans), parked)
+        parked = _together(spans)
+        earlier = (_together(self._spans(run, now)) for run in self._earlier(view, call))
+        until = None if is_parked else _ends(node.policy, cell, child, parked, sum(earlier, parked))
         # Where its time is up after all there is nothing to credit, unless it has stood still until now.
         if until != cell.until and (until is None or cell.until is None or until > timestamp(now)):
             yield TimeCredited(call.node, until)
-
-    def _waited(self, run: Item, now: datetime) -> timedelta:
-        return _together(self._spans(run, now))
 
     def _earlier(self, view: RunView, call: Call) -> Iterator[Item]:
         """The runs of the attempts before this one, as far as they are known."""

@@ -7,13 +7,13 @@ content, so ten thousand runs share one copy. They have no owner: a run outlives
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from compozy.api.object_names import is_object_name
 from compozy.controllers.api_client import ApiClient, ApiError
 from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.controllers.conditions import condition, merged
@@ -27,7 +27,6 @@ from compozy.language.problems import InputsInvalid, PlanInvalid
 
 PLAN_LABEL = "compozy.dev/plan"
 MAX_PROBLEMS = 100
-_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """Names that an object can have: nothing else is asked for."""
 MAX_COMPILED = 512
 """How many compiled plans are kept at hand."""
@@ -129,7 +128,7 @@ class Plans:
     async def _look_for(self, key: Key) -> Item | None:
         """A Plan, asked for where it is not known: a watch may be a moment behind what was just applied."""
         known = self._cache.get("Plan", key)
-        if known is not None or not _OBJECT_NAME.fullmatch(key.name):
+        if known is not None or not is_object_name(key.name):
             return known
         reference = {"kind": "Plan", "metadata": {"namespace": key.namespace, "name": key.name}}
         try:
@@ -185,11 +184,7 @@ class Plans:
                 "data": {"spec": frozen.spec, "plans": frozen.plans},
                 "revision": generation,
             }
-            try:
-                await self._api.create(revisions(namespace), body)
-            except ApiError as error:
-                if error.status != 409:
-                    raise
+            await self._api.ensure(revisions(namespace), body)
             self._stored.add(key)
         return name
 

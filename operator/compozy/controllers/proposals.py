@@ -67,11 +67,7 @@ class Proposals:
             },
             "data": {_KEY: base64.b64encode(content).decode()},
         }
-        try:
-            await self._api.create(secrets(self._namespace), body)
-        except ApiError as error:
-            if error.status != 409:
-                raise
+        await self._api.ensure(secrets(self._namespace), body)
 
     async def read(self, run: Item, request: str) -> Any:
         """What a question was about; None where it is not kept any more."""

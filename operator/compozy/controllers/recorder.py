@@ -91,11 +91,8 @@ class Recorder:
                 await urgent.until_quiet(QUIET_SECONDS, LONGEST_WAIT_SECONDS)
                 started = loop.time()
             try:
-                await self._api.create(events(body["metadata"]["namespace"]), body)
-            except ApiError as error:
-                if error.status != 409:
-                    log.warning("Event %s was not told: %s", body["metadata"]["name"], error)
-            except OSError as error:
+                await self._api.ensure(events(body["metadata"]["namespace"]), body)
+            except (ApiError, OSError) as error:
                 log.warning("Event %s was not told: %s", body["metadata"]["name"], error)
             if self._dropped:
                 log.warning("%d Events were dropped: too many at once", self._dropped)

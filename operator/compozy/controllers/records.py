@@ -46,12 +46,11 @@ class Records:
             "revision": 1,
         }
         try:
-            await self._api.create(revisions(metadata["namespace"]), body)
+            await self._api.ensure(revisions(metadata["namespace"]), body)
         except ApiError as error:
             if error.status == 404:
                 raise Gone(metadata["namespace"]) from None
-            if error.status != 409:
-                raise
+            raise
         self._keep(Key(metadata["namespace"], name), dict(data))
         return name
 

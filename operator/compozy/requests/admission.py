@@ -5,7 +5,6 @@ for each path that is at fault. So a person at kubectl and a program read it lik
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,13 +13,13 @@ from pydantic import BaseModel, Field, ValidationError
 
 from compozy.api.base import API_VERSION, GROUP
 from compozy.api.humanrequest import HumanRequest, Response
+from compozy.api.object_names import is_object_name
 from compozy.requests.respond import decision_of
 from compozy.requests.verdict import Identity, Refused, Verdict, bounded
 
 REVIEW_VERSION = "admission.k8s.io/v1"
 REVIEW_KIND = "AdmissionReview"
 
-_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _FORBIDDEN = ("respond_not_permitted", "respond_self_denied")
 
 
@@ -83,7 +82,7 @@ def read_review(body: bytes) -> Review:
         raise ReviewInvalid(f"the object has no metadata.{error.args[0]}") from None
     for text in (name, namespace, old["spec"]["run"]):
         # They become parts of what the API server is asked for.
-        if not isinstance(text, str) or _OBJECT_NAME.fullmatch(text) is None:
+        if not isinstance(text, str) or not is_object_name(text):
             raise ReviewInvalid("the object, its namespace and its run must have names that objects can have")
     request = {key: value for key, value in old.items() if key != "response"}
     identity = Identity(asked.user.username, frozenset(asked.user.groups))

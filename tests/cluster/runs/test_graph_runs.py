@@ -65,6 +65,14 @@ def children_of(stage, run):
     return [item for item, owner in owners if any(reference["name"] == run for reference in owner)]
 
 
+def started_and_asked(stage, child, policy=""):
+    """A run has started another one, which has asked: both, and the question. `policy` is that of the node."""
+    stage.author.create("plans", plan_object("asker", **spec(child))).object()
+    run = stage.start(PARENT.replace("kind: run-loop,", f"kind: run-loop, {policy}"))
+    name = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
+    return run, name, stage.question(name)
+
+
 def test_a_release_train_from_departure_to_rollback(stage):
     run = stage.start(TRAIN, {"train": "May"})
     eventually(lambda: len(stage.requests(run)) == 3, "every service that has changed is asked about")
@@ -124,10 +132,7 @@ def test_a_run_that_is_started_asks_and_reports(stage):
 
 
 def test_a_run_that_is_started_is_canceled_with_its_parent(stage):
-    stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
-    run = stage.start(PARENT)
-    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
-    request = stage.question(child)
+    run, child, request = started_and_asked(stage, CHILD)
     stage.author.patch("planruns", run, {"spec": {"canceled": True}}).object()
     assert stage.finished(run)["phase"] == "Canceled"
     assert stage.finished(child)["phase"] == "Canceled"
@@ -135,10 +140,7 @@ def test_a_run_that_is_started_is_canceled_with_its_parent(stage):
 
 
 def test_time_in_which_a_started_run_waits_for_people_does_not_count(stage):
-    stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
-    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 5s,"))
-    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
-    request = stage.question(child)
+    run, _, request = started_and_asked(stage, CHILD, "timeout: 5s,")
     eventually(lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known")
     eventually(lambda: "until" not in stage.status(run)["nodes"]["start"], "its time has stopped")
     assert stage.answer(request, {"yes": False}).ok
@@ -146,10 +148,7 @@ def test_time_in_which_a_started_run_waits_for_people_does_not_count(stage):
 
 
 def test_time_that_was_up_while_the_operator_was_away_is_still_the_time_of_people(operator, stage):
-    stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
-    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 5s,"))
-    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
-    request = stage.question(child)
+    run, _, request = started_and_asked(stage, CHILD, "timeout: 5s,")
     until = eventually(
         lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known"
     )
@@ -165,10 +164,7 @@ def test_after_people_have_answered_the_time_of_a_started_run_goes_on(stage):
         "  nodes:\n", "  nodes:\n    - { id: nap, class: control, kind: wait, params: { for: 1h } }\n"
     )
     slow = slow.replace("output:", "  edges: [{ from: like, to: nap }]\noutput:")
-    stage.author.create("plans", plan_object("asker", **spec(slow))).object()
-    run = stage.start(PARENT.replace("kind: run-loop,", "kind: run-loop, timeout: 3s,"))
-    child = eventually(lambda: children_of(stage, run), "the other run is started")[0]["metadata"]["name"]
-    request = stage.question(child)
+    run, child, request = started_and_asked(stage, slow, "timeout: 3s,")
     eventually(lambda: stage.status(run).get("nodes", {}).get("start", {}).get("until"), "its time is known")
     eventually(lambda: "until" not in stage.status(run)["nodes"]["start"], "its time has stopped")
     assert stage.answer(request, {"yes": False}).ok

@@ -65,6 +65,24 @@ class Run:
         return self.state.cells[path]
 
 
+def asking_between(before, later):
+    """A run of a sub-loop that has ten seconds: it waits, asks and waits again."""
+    return Run(f"""
+graph:
+  nodes:
+    - id: sub
+      class: control
+      kind: sub-loop
+      timeout: 10s
+      body:
+        nodes:
+          - {{ id: pause, class: control, kind: wait, params: {{ for: {before} }} }}
+          - {{ id: ok, class: control, kind: ask, params: {{ prompt: "?", expect: {{ yes: boolean }} }} }}
+          - {{ id: more, class: control, kind: wait, params: {{ for: {later} }} }}
+        edges: [{{ from: pause, to: ok }}, {{ from: ok, to: more }}]
+""")
+
+
 @pytest.fixture(params=[False, True], ids=["kept", "loaded"])
 def again(request):
     """What happens between two turns: nothing, or a restart that knows only what is stored."""
@@ -88,21 +106,7 @@ def test_while_a_question_is_open_the_time_of_what_is_around_it_stands_still(aga
 
 
 def test_the_time_that_was_used_before_a_question_counts(again):
-    text = """
-graph:
-  nodes:
-    - id: sub
-      class: control
-      kind: sub-loop
-      timeout: 10s
-      body:
-        nodes:
-          - { id: pause, class: control, kind: wait, params: { for: 6s } }
-          - { id: ok, class: control, kind: ask, params: { prompt: "?", expect: { yes: boolean } } }
-          - { id: more, class: control, kind: wait, params: { for: 6s } }
-        edges: [{ from: pause, to: ok }, { from: ok, to: more }]
-"""
-    run = Run(text).turn(0)
+    run = asking_between("6s", "6s").turn(0)
     assert run.cell("sub").until == timestamp(after(10))
     again(run).turn(6)
     assert run.cell("sub").left == 4.0
@@ -166,21 +170,7 @@ def test_however_often_it_is_loaded_a_reviewed_action_is_at_its_attempt(loads):
 
 
 def test_a_turn_that_comes_late_finds_what_was_left_when_the_question_was_due(again):
-    text = """
-graph:
-  nodes:
-    - id: sub
-      class: control
-      kind: sub-loop
-      timeout: 10s
-      body:
-        nodes:
-          - { id: pause, class: control, kind: wait, params: { for: 5s } }
-          - { id: ok, class: control, kind: ask, params: { prompt: "?", expect: { yes: boolean } } }
-          - { id: more, class: control, kind: wait, params: { for: 1s } }
-        edges: [{ from: pause, to: ok }, { from: ok, to: more }]
-"""
-    run = Run(text).turn(0)
+    run = asking_between("5s", "1s").turn(0)
     again(run).turn(1000)
     assert (run.cell("sub").until, run.cell("sub").left) == (None, 5.0)
     again(run).turn(2000, RequestAnswered("sub/ok", "respond", YES))
