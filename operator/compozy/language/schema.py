@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from compozy.language.problems import PlanInvalid, Problem
 from compozy.language.shapes.bounds import MAX_FAULTS, dotted, json_faults
+from compozy.language.shapes.plain import surely_conforms
 from compozy.language.shapes.subschemas import is_keyword
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ def field_errors(schema: Mapping[str, Any], value: Any) -> dict[str, str]:
     number, formats are checked, and no message repeats the value. At most 100 entries. Raises `SchemaInvalid`
     for a schema that cannot be used.
     """
-    from compozy.language.shapes.messages import faults_of
-    from compozy.language.shapes.shape import TooCostlyError
-
     faults = json_faults(value)
     if faults:
         return {dotted(pointer): message for pointer, message in faults.items()}
+    if not json_faults(schema) and surely_conforms(schema, value):
+        return {}
+    from compozy.language.shapes.messages import faults_of
+    from compozy.language.shapes.shape import TooCostlyError
+
     found: dict[str, str] = {}
     try:
         for error in shape_of(schema).errors(value):

@@ -12,9 +12,8 @@ from typing import Any
 from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import canonical_json
-from compozy.redaction.redactor import redact_text
 from compozy.requests.approvals import needed, others_missing
-from compozy.requests.entities import references
+from compozy.requests.entities import may_name_entities, references
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
 __all__ = [
@@ -233,8 +232,11 @@ def _misshapen(faults: dict[str, str]) -> Refused:
 
 def _entities(case: _Case) -> Refused | None:
     """What the payload names must exist in the request's workspace."""
-    if case.decision not in _WITH_PAYLOAD:
+    if case.decision not in _WITH_PAYLOAD or not may_name_entities(case.schema):
         return None
+    # Only here, as elsewhere for what an answer rarely needs: the plugin would load it at each start.
+    from compozy.redaction.redactor import redact_text
+
     try:
         named = references(case.schema, case.payload)
     except ValueError as error:  # too costly: the schema was fine a moment ago
