@@ -1,5 +1,7 @@
 """Judges answers beside the event loop: a person writes what is judged, and it may take a second to look at.
 
+Nearly all are quickly judged, though: these are judged at once, since to change the thread takes longer.
+
 The operator and its webhook each have a few threads and both ask here, so that both come to the same verdict.
 """
 
@@ -11,7 +13,7 @@ from typing import Any, TypeVar
 from compozy.controllers.api_client import ApiClient
 from compozy.controllers.cache import Cache
 from compozy.controllers.catalog import Catalog
-from compozy.requests.respond import judge
+from compozy.requests.respond import is_quickly_judged, judge
 from compozy.requests.verdict import Identity, Refused, Verdict
 
 THREADS = 2
@@ -45,6 +47,8 @@ class Judges:
         def judged() -> Verdict:
             return judge(request, response, identity, started_by, catalog.has)
 
+        if is_quickly_judged(request, response):
+            return judged()
         verdict = await self.work(judged)
         if isinstance(verdict, Refused) and verdict.code == "input_validation":
             async with self._refreshing:  # one at a time: whoever can reach the webhook can bring this about

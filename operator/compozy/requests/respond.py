@@ -12,6 +12,7 @@ from typing import Any
 from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import canonical_json
+from compozy.language.shapes.plain import surely_conforms
 from compozy.requests.approvals import needed, others_missing
 from compozy.requests.entities import may_name_entities, references
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
@@ -35,6 +36,8 @@ Catalog = Callable[[str, str], bool]
 
 _WITH_PAYLOAD = ("respond", "edit")
 _MAX_NAMED = 5
+_QUICK = 4 * 1024
+"""Longest payload that is quickly judged, in characters of compact JSON."""
 MAX_PAYLOAD = 128 * 1024
 """Longest payload, in characters of compact JSON: it becomes a node's output on the run."""
 
@@ -90,6 +93,24 @@ def judge(
             return refused
     decision = case.decision or ""
     return Accepted(decision, case.payload if decision in _WITH_PAYLOAD else None)
+
+
+def is_quickly_judged(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
+    """Return whether `judge` takes well under a millisecond, whoever wrote what is judged.
+
+    So it is for a small answer to a plain question, as nearly all are. Nothing is said of the verdict.
+    """
+    decision = decision_of(request, response)
+    if decision not in _WITH_PAYLOAD:
+        return True
+    case = _Case(request, response, Identity(""), (), lambda _kind, _name: True)
+    payload = case.payload
+    if json_faults(payload) or len(canonical_json(payload)) > _QUICK:
+        return False
+    try:
+        return surely_conforms(case.schema, payload) and not may_name_entities(case.schema)
+    except SchemaInvalid:
+        return False
 
 
 def judge_approval(

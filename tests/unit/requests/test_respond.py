@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compozy.requests.respond import CHECKS, Accepted, Identity, Refused, judge, same_answer
+from compozy.requests.respond import (
+    CHECKS,
+    Accepted,
+    Identity,
+    Refused,
+    is_quickly_judged,
+    judge,
+    same_answer,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -353,3 +361,28 @@ def test_every_late_answer_is_a_repetition_or_refused():
         asked = request("Answered", {"responder": "alice", "decision": "respond", "payload": one})
         assert same_answer(asked, {"responder": "alice", "payload": other}) is (one == other)
         assert code(asked, payload=other) == "request_already_answered"
+
+
+PLAIN = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("expect", "payload", "is_quick"),
+    [
+        (PLAIN, {"a": 1}, True),
+        (PLAIN, {"a": 1, "more": "x" * 5000}, False),
+        (PLAIN, {"a": "one"}, False),
+        (EXPECT, GOOD, False),
+        ({"type": "string", "pattern": "^(a+)+$"}, "a" * 50, False),
+        ({"type": "object", "properties": {"a": {"$ref": "#"}}}, {"a": {}}, False),
+        ({"type": 7}, {"a": 1}, False),
+        (7, {"a": 1}, False),
+    ],
+)
+def test_only_a_small_answer_to_a_plain_question_is_judged_quickly(expect, payload, is_quick):
+    assert is_quickly_judged(request(expect=expect), {"decision": "respond", "payload": payload}) is is_quick
+
+
+def test_a_decision_without_a_payload_is_judged_quickly():
+    assert is_quickly_judged(review(), {"decision": "reject"})
+    assert is_quickly_judged(request(), {"decision": "decline"})
