@@ -10,7 +10,8 @@ run: .venv/ready ## Both example plans on a real API server: asks in this termin
 	@$(TOOLS) localcluster run
 
 test: check .venv/ready ## Everything that CI runs
-	@$(BIN)/pytest
+	@$(TOOLS) controlplane build >/dev/null
+	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal
 
 try: .venv/ready ## The same engine in this process, without a cluster
 	@$(BIN)/kubectl-compozy run --local -f examples/release.yaml --input version=1.4.0
