@@ -34,7 +34,7 @@ from compozy.requests.outcome import Answered, Declined
     "pairs",
     multiple=True,
     metavar="K=V",
-    help="One field of the answer. Can be given again.",
+    help="One field of the answer; with edit, one that changes. Can be given again.",
     shell_complete=answer_fields,
 )
 @click.option("--decline", is_flag=True, help="The same as --decision decline.")
