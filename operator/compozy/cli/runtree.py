@@ -12,11 +12,12 @@ from compozy.cli.drawing.lanes import fan_out_bodies
 from compozy.cli.drawing.model import field_of, list_of, text_of
 from compozy.cli.listing import asking_order
 from compozy.cli.paths import item_beyond_path, numbered
+from compozy.cli.states import HANDLED, word_of
 from compozy.requests.closing import state_of
 
 Object = Mapping[str, Any]
 
-URGENCY = ("Waiting", "Failed", "Running", "Ready")
+URGENCY = ("Waiting", "Failed", "Running", "Ready", HANDLED)
 """What a person looks for first."""
 
 
@@ -44,7 +45,7 @@ class Branch:
         if "Pending" in states:
             return "Waiting"
         if self.status and self.status.get("status"):
-            return str(self.status["status"])
+            return word_of(self.status)
         if states:
             return states[-1]
         return min(self._inner(), key=urgency, default="Pending")

@@ -10,23 +10,13 @@ from typing import Any
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, until
 from compozy.cli.runtree import Branch, urgency
+from compozy.cli.states import HANDLED, MARKS
 from compozy.cli.whom import whom
 from compozy.requests.approvals import progress, speaker
 from compozy.requests.closing import DECIDED, state_of
 
 Object = Mapping[str, Any]
 
-MARKS = {
-    "Pending": "·",
-    "Ready": "·",
-    "Waiting": "?",
-    "Running": "…",
-    "Succeeded": "✓",
-    "Answered": "✓",
-    "Failed": "✗",
-    "Skipped": "-",
-    "Canceled": "✗",
-}
 MOST_LANES = 20
 """As many lanes of one node are shown."""
 
@@ -72,6 +62,8 @@ class _Lines:
         parts = [f"{MARKS.get(status, '·')} {name or clean(branch.name)}", status]
         if told.get("reason"):
             parts.append(f"({clean(told['reason'])})")
+        if status == HANDLED and told.get("route"):
+            parts.append(f"→ {clean(told['route'])}")
         if told.get("lanes"):
             parts.append(lane_counts(told["lanes"]))
         elif branch.lanes:

@@ -364,6 +364,20 @@ class TestARun:
             ["until 2026-05-01T12:05:00Z (in 5m)"],
         ]
 
+    def test_a_failure_that_the_plan_foresaw_is_no_success(self) -> None:
+        handled = {**OK, "reason": "tool_unavailable", "message": "no tool"}
+        spec = graph(node("a", "s__t"), node("b", "fan-out"), node("c", "s__t"), node("d"), edges="b>c")
+        told = {"a": handled, "c": {"items": {"0": OK, "1": handled}}, "d": {**OK, "reason": "request_expired"}}
+        drawing = stood(spec, told)
+        assert [drawing.shapes[name].told for name in "acd"] == [
+            ["Failed but handled", "tool_unavailable: no tool"],
+            ["1 failed but handled, 1 succeeded"],
+            [],
+        ]
+        assert [drawing.shapes[name].is_handled for name in "acd"] == [True, True, False]
+        assert "! a<br/>" in to_mermaid(drawing).replace("#33;", "!")
+        assert states(drawing)["a"] == "Succeeded"
+
     def test_for_programs(self) -> None:
         told = {
             "ask": {"status": "Waiting", "items": {"0": WAITING}},

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from compozy.api.planrun import NodeState
 from compozy.cli.drawing.dot import quoted, to_dot
-from compozy.cli.drawing.looks import STATES
+from compozy.cli.drawing.looks import HANDLED, STATES
 from compozy.cli.drawing.mermaid import escaped, to_mermaid
 from compozy.cli.drawing.model import Drawing, Form, Link, Shape
 from compozy.cli.drawing.planned import draw_plan
@@ -121,9 +121,10 @@ def test_a_run_as_graphviz_source() -> None:
 
 def test_every_state_has_a_look_of_its_own_beside_its_colour() -> None:
     assert set(STATES) == set(get_args(NodeState))
-    apart = {(look.mark, look.width, look.dashes) for name, look in STATES.items() if name != "Ready"}
-    assert len(apart) == len(STATES) - 1
-    for look in STATES.values():
+    looks = [look for name, look in STATES.items() if name != "Ready"] + [HANDLED]
+    apart = {(look.mark, look.width, look.dashes) for look in looks}
+    assert len(apart) == len(STATES)
+    for look in looks:
         assert contrast(look.text, look.fill) >= 4.5 or look is STATES["Skipped"]
 
 

@@ -11,6 +11,9 @@ import pytest
 from compozy.cli.main import run
 from compozy.cli.runtree import places_of, tree_of
 from compozy.cli.treelines import lane_counts, tree_lines
+from compozy.engine.snapshot import to_status
+from compozy.hosts.local import Host
+from compozy.language.compile import compile_plan
 
 from .conftest import Team
 
@@ -204,6 +207,33 @@ def test_what_takes_a_while() -> None:
         "├─ … call  Running  attempt 3  since 60s  until 2026-05-01T12:05:00Z (in 5m)",
         "├─ … child  Running  run: rel-child",
         "└─ ✓ done  Succeeded  an output of 20000 bytes",
+    ]
+
+
+def test_a_failure_that_the_plan_foresaw_is_no_success() -> None:
+    handled = {**OK, "reason": "tool_unavailable", "message": "there is no tool"}
+    nodes = {
+        "deploy": {**handled, "route": "fix"},
+        "notify": {"items": {"0": OK, "1": handled}},
+        "gate": {**OK, "reason": "request_expired", "route": "late"},
+    }
+    assert drawn(["deploy", "notify", "gate"], nodes) == [
+        "├─ ! deploy  Failed but handled  (tool_unavailable)  → fix  there is no tool",
+        "├─ ! notify  Failed but handled  1 failed but handled, 1 succeeded",
+        "│  ├─ ✓ item 0  Succeeded",
+        "│  └─ ! item 1  Failed but handled  (tool_unavailable)  there is no tool",
+        "└─ ✓ gate  Succeeded  (request_expired)",
+    ]
+
+
+def test_what_a_run_stores_of_a_foreseen_failure_tells_it_from_a_success() -> None:
+    tool = {"class": "action", "kind": "server__tool", "params": {}, "on_error": {"allow_fail": True}}
+    done = {"class": "action", "kind": "transform", "params": {"map": {"a": {"value": 1}}}}
+    plan = compile_plan({"graph": {"nodes": [{"id": "call", **tool}, {"id": "done", **done}], "edges": []}})
+    nodes = to_status(plan, Host(lambda: NOW).run(plan, {}))["nodes"]
+    assert [line.split("  ")[:2] for line in drawn(["call", "done"], nodes)] == [
+        ["├─ ! call", "Failed but handled"],
+        ["└─ ✓ done", "Succeeded"],
     ]
 
 

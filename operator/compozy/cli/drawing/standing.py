@@ -10,12 +10,13 @@ from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, until
+from compozy.cli.states import HANDLED, word_of
 from compozy.cli.whom import whom
 
 MOST_WAITING = 3
 """As many questions are told at one shape."""
 
-_URGENCY = ("Waiting", "Running", "Ready", "Failed", "Succeeded", "Canceled", "Skipped", "Pending")
+_URGENCY = ("Waiting", "Running", "Ready", "Failed", HANDLED, "Succeeded", "Canceled", "Skipped", "Pending")
 """Of lanes in several states, the first of these is shown."""
 _ENDED_PHASES = ("Succeeded", "Failed", "Canceled")
 _FINAL = ("Succeeded", "Failed", "Skipped", "Canceled")
@@ -36,6 +37,7 @@ def put_run(
     for shape in drawing.shapes.values():
         told = cells.of(shape.id)
         shape.items = {".".join(map(str, lanes)): one["status"] for lanes, one in sorted(told.items()) if lanes}
+        shape.is_handled = _status(told) == "Succeeded" and HANDLED in map(word_of, told.values())
         shape.status = _status(told) or ("Skipped" if has_ended and shape.group is None else "Pending")
     for shape in drawing.shapes.values():
         if shape.group is not None and not cells.of(shape.id):
@@ -68,7 +70,7 @@ def _inherited(drawing: Drawing, group: Group, cells: Cells, has_ended: bool) ->
 def _lines(shape: Shape, cells: Cells, now: datetime) -> Iterator[str]:
     told = cells.of(shape.id)
     if len(told) > 1:
-        yield _counted(one["status"] for one in told.values())
+        yield _counted(map(word_of, told.values()))
     elif told:
         yield from _cell_lines(next(iter(told.values())), now)
     waiting = cells.waiting.get(shape.id, [])
@@ -81,7 +83,10 @@ def _lines(shape: Shape, cells: Cells, now: datetime) -> Iterator[str]:
 
 
 def _cell_lines(told: Mapping[str, Any], now: datetime) -> Iterator[str]:
-    if told["status"] in ("Failed", "Canceled"):
+    word = word_of(told)
+    if word == HANDLED:
+        yield word
+    if word in ("Failed", "Canceled", HANDLED):
         yield cut(clean(": ".join(str(told[key]) for key in ("reason", "message") if told.get(key))), _MESSAGE)
     if (told.get("attempt") or 1) > 1:
         yield f"attempt {told['attempt']}"
