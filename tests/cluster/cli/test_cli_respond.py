@@ -11,6 +11,7 @@ from typing import Any
 import pexpect
 import pytest
 
+from support.apiserver import run
 from support.proposals import put_for_review
 
 from .conftest import BIN, Desk
@@ -66,6 +67,15 @@ def test_without_an_operator_it_is_recorded(desk: Desk) -> None:
     done = desk.call("respond", name, "--no-wait", *GOOD)
     assert (done.returncode, done.stdout) == (0, f"humanrequest/{name} answered\n")
     assert "has not taken it up yet" in done.stderr
+
+
+def test_an_answer_to_a_paused_run_is_recorded_until_it_goes_on(desk: Desk) -> None:
+    desk.alice.create("planruns", run("held", planRef={"name": "any"}, startedBy="alice", paused=True)).object()
+    name = desk.open(run="held")
+    done = desk.call("respond", name, *GOOD)
+    assert (done.returncode, done.stdout) == (0, f"humanrequest/{name} answered\n")
+    assert "Run held is paused" in done.stderr
+    assert f"kubectl compozy resume held -n {desk.namespace}" in done.stderr
 
 
 def test_null_in_a_payload_arrives(desk: Desk) -> None:
