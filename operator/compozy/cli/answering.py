@@ -19,6 +19,7 @@ from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
 from compozy.cli.kube.watch import watch_object
 from compozy.cli.output.text import clean
+from compozy.cli.output.times import seconds_only
 from compozy.cli.session import Session
 from compozy.requests.approvals import has_approved, mark, others_missing
 from compozy.requests.closing import is_open, state_of
@@ -165,7 +166,7 @@ def raise_if_resolved(request: Object) -> None:
     """Raises CliError when nobody can answer any more. A request without a status has just opened."""
     state = state_of(request)
     name, status = request["metadata"]["name"], request.get("status") or {}
-    when = f" at {status['resolvedAt']}" if status.get("resolvedAt") else ""
+    when = f" at {seconds_only(status['resolvedAt'])}" if status.get("resolvedAt") else ""
     if request.get("response") or state in ("Answered", "Declined"):
         response = request.get("response") or {}
         by, decision = response.get("responder", "somebody"), response.get("decision", "respond")

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from compozy.cli.output.text import block, clean
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.provenance import approved_at
 from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
@@ -30,7 +30,7 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
     ]
     if spec.get("expiresAt"):
         left = until(spec["expiresAt"], now)
-        lines.append(_line("Expires", f"{clean(spec['expiresAt'])} ({left})"))
+        lines.append(_line("Expires", f"{seconds_only(spec['expiresAt'])} ({left})"))
     else:
         lines.append(_line("Expires", "<none>"))
     lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("Answered by", _responders(spec))]
@@ -145,7 +145,7 @@ def _block(title: str, value: Any, columns: int | None) -> list[str]:
 
 
 def _moment(text: str | None, now: datetime) -> str:
-    return f"{clean(text)} ({age(text, now)} ago)" if text else "<unknown>"
+    return f"{seconds_only(text)} ({age(text, now)} ago)" if text else "<unknown>"
 
 
 def _line(title: str, value: str) -> str:

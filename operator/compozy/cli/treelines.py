@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.runtree import Branch, urgency
 from compozy.cli.states import HANDLED, MARKS
 from compozy.cli.whom import whom
@@ -88,7 +88,7 @@ class _Lines:
             if told.get("startedAt"):
                 yield f"since {age(told['startedAt'], self.now)}"
             if told.get("until"):
-                yield f"until {clean(told['until'])} ({until(told['until'], self.now)})"
+                yield f"until {seconds_only(told['until'])} ({until(told['until'], self.now)})"
 
 
 def tree_lines(root: Branch, now: datetime, loops: Collection[str] = ()) -> Iterator[str]:

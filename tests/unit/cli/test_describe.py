@@ -70,7 +70,7 @@ def test_a_question_in_full() -> None:
         spec={
             "prompt": "First line\nsecond \x1b[2Jline",
             "context": {"release": "1.4.0"},
-            "expiresAt": "2026-05-03T12:00:00Z",
+            "expiresAt": "2026-05-03T12:00:00.123456Z",
             "responders": {"agents": "allow", "users": ["ann"], "groups": ["ops"], "initiator": "deny"},
         },
     )

@@ -318,6 +318,7 @@ class TestDescribe:
         team.put("humanrequests", "q", spec=asked["spec"])
         assert run(["describe", "rel"]) == 0
         (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("Next:")]
+        assert "00.5Z" not in line
         assert told in line
 
     def test_nothing_is_next_in_a_run_that_has_ended(self, team: Team, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from compozy.cli.drawing.cells import Cells, Lanes, cells_of
 from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.states import HANDLED, word_of
 from compozy.cli.whom import whom
 
@@ -91,7 +91,7 @@ def _cell_lines(told: Mapping[str, Any], now: datetime) -> Iterator[str]:
     if (told.get("attempt") or 1) > 1:
         yield f"attempt {told['attempt']}"
     if told.get("until") and told["status"] not in _FINAL:
-        yield f"until {clean(told['until'])} ({until(told['until'], now)})"
+        yield f"until {seconds_only(told['until'])} ({until(told['until'], now)})"
     if told.get("run"):
         yield f"run: {clean(told['run'])}"
 
