@@ -162,6 +162,21 @@ def test_inputs_that_do_not_fit_create_nothing(desk: Desk, plan: str, words: lis
     assert desk.admin.call("GET", desk.admin.path("planruns")).object()["items"] == []
 
 
+def test_a_person_is_told_which_inputs_are_missing(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(
+        PLAN.replace("{version: {type: string}}", "{version: {type: string, description: To release}}")
+    )
+    shell = desk.terminal("run", "-f", str(file))
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 3
+    assert (shell.before or "").splitlines() == [
+        "version: is required — To release [text]",
+        "error: the inputs do not fit the plan: give each as --input NAME=VALUE [inputs_invalid]",
+    ]
+
+
 def test_events_claim_stderr_and_make_a_run_unattended(desk: Desk, plan: str, play: Any) -> None:
     def part(operator: Play) -> dict[str, Any]:
         operator.status(phase="Running", nodes={"E0": {"status": "Running"}})
