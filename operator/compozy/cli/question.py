@@ -33,7 +33,7 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
         lines.append(_line("Expires", f"{seconds_only(spec['expiresAt'])} ({left})"))
     else:
         lines.append(_line("Expires", "<none>"))
-    lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("Answered by", _responders(spec))]
+    lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("May answer", _responders(spec))]
     for title, key in (("Digest", "proposalDigest"), ("Revision", "revision")):
         if spec.get(key):
             lines.append(_line(title, clean(spec[key])))
@@ -134,7 +134,7 @@ def _how_to_answer(request: Object) -> list[str]:
     metadata = request["metadata"]
     return [
         "",
-        f"Answer: kubectl compozy respond {clean(metadata['name'])} -n {clean(metadata['namespace'])}",
+        f"Answer it: kubectl compozy respond {clean(metadata['name'])} -n {clean(metadata['namespace'])}",
     ]
 
 

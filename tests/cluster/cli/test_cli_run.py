@@ -444,7 +444,8 @@ def test_plans(desk: Desk, plan: str, tmp_path: Path) -> None:
     assert desk.json("run", "none", code=69)["code"] == "plan_not_found"
     broken = tmp_path / "broken.yaml"
     broken.write_text(PLAN.replace("tool_name: ask", "tool_name: beg"))
-    done = desk.call("plan", "apply", "-f", str(broken))
+    assert desk.call("plan", "apply", plan, "-f", plan).returncode == 2
+    done = desk.call("plan", "apply", str(broken))
     assert done.returncode == 1
     assert done.stderr.splitlines()[0].startswith(f"{broken}:9:")
 

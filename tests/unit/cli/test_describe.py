@@ -84,7 +84,7 @@ def test_a_question_in_full() -> None:
         "Opened:      2026-05-01T11:50:00Z (10m ago)",
         "Expires:     2026-05-03T12:00:00Z (in 2d)",
         "Decisions:   respond, decline",
-        "Answered by: user ann, group ops; agents too, not whoever started the run",
+        "May answer:  user ann, group ops; agents too, not whoever started the run",
         "",
         "Context:",
         "  {",
@@ -96,7 +96,7 @@ def test_a_question_in_full() -> None:
         '  reviewer [agent name, default "ann", optional]',
         "  nested.sure [y/n, optional]",
         "",
-        "Answer: kubectl compozy respond q1 -n team",
+        "Answer it: kubectl compozy respond q1 -n team",
     ]
 
 
