@@ -11,7 +11,7 @@ from compozy.cli.provenance import approved_at
 from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
 from compozy.language.schema import check_schema, normalize_schema
-from compozy.requests.approvals import needed, progress, speaker
+from compozy.requests.approvals import needed, speaker, standing
 from compozy.requests.closing import is_open, state_of
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields
 
@@ -38,7 +38,7 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
         if spec.get(key):
             lines.append(_line(title, clean(spec[key])))
     if needed(request) > 1:
-        lines.append(_line("Approvals", f"{progress(request)}, by different people; who rejects decides at once"))
+        lines.append(_line("Approvals", _approvals(request)))
         lines += [_line("", told) for told in _approved(request, now)]
     lines += _block("Context", spec.get("context"), columns)
     lines += _block("Proposed", spec.get("proposedPreview"), columns)
@@ -93,6 +93,11 @@ def _responders(spec: Object) -> str:
     agents = "agents too" if responders.get("agents") == "allow" else "no agents"
     starter = ", not whoever started the run" if responders.get("initiator") == "deny" else ""
     return f"{who}; {agents}{starter}"
+
+
+def _approvals(request: Object) -> str:
+    rule = "; who rejects decides at once" if is_open(request) else ", by different people"
+    return f"{standing(request)}{rule}"
 
 
 def _approved(request: Object, now: datetime) -> Iterator[str]:

@@ -12,7 +12,7 @@ from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.runtree import Branch, urgency
 from compozy.cli.states import HANDLED, MARKS
 from compozy.cli.whom import whom
-from compozy.requests.approvals import progress, speaker
+from compozy.requests.approvals import speaker, standing
 from compozy.requests.closing import DECIDED, state_of
 
 Object = Mapping[str, Any]
@@ -141,7 +141,7 @@ def _approved(question: Object) -> str:
     entries = question.get("approvals") or ()
     if not entries:
         return ""
-    return f", {progress(question)}: {', '.join(_speaker(entry) for entry in entries)}"
+    return f", {standing(question)}: {', '.join(_speaker(entry) for entry in entries)}"
 
 
 def _speaker(said: Object) -> str:

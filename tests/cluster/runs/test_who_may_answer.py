@@ -99,9 +99,12 @@ def test_the_plugin_adds_approvals_and_the_last_one_decides(stage, people):
     again = respond(stage, people["alice"], request)
     assert (again.returncode, again.stdout) == (0, f"humanrequest/{name_of(request)} approved: 2 of 3 approvals\n")
     shown = stage.plugin("request", name_of(request)).stdout
-    assert "2 of 3 approvals" in shown and "alice (responders)" in shown and "looks right" in shown
+    assert "needs 3 people; 2 have approved" in shown and "alice (responders)" in shown and "looks right" in shown
     assert "2/3" in stage.plugin("requests").stdout
-    assert "2 of 3 approvals: alice (responders), bob (responders)" in stage.plugin("describe", run).stdout
+    assert (
+        "needs 3 people; 2 have approved: alice (responders), bob (responders)"
+        in stage.plugin("describe", run).stdout
+    )
     assert stage.status(run).get("phase") in (None, "Running")
     last = respond(stage, people["carol"], request, "--note", "ship it")
     assert (last.returncode, last.stdout) == (0, f"humanrequest/{name_of(request)} approved: 3 of 3 approvals\n")

@@ -179,10 +179,14 @@ def test_a_question_that_several_must_approve_shows_who_has() -> None:
     managed = {"fieldsV1": {"f:approvals": {key: {}}}, "time": "2026-05-01T11:55:00Z"}
     asked["metadata"]["managedFields"] = [managed]
     lines = question_lines(asked, NOW, None)
-    at = lines.index("Approvals:   1 of 2 approvals, by different people; who rejects decides at once")
+    at = lines.index("Approvals:   needs 2 people; 1 has approved; who rejects decides at once")
     assert lines[at + 1] == "             ann (leads), 2026-05-01T11:55:00Z (5m ago): two lines"
     del asked["metadata"]["managedFields"]
     assert question_lines(asked, NOW, None)[at + 1] == "             ann (leads): two lines"
+    nobody = question_lines({**asked, "approvals": []}, NOW, None)
+    assert nobody[at] == "Approvals:   needs 2 people; nobody has approved yet; who rejects decides at once"
+    decided = question_lines({**asked, "response": {"decision": "approve", "responder": "bob"}}, NOW, None)
+    assert decided[at] == "Approvals:   2 of 2 approvals, by different people"
 
 
 def test_a_decision_shows_the_groups_that_let_somebody_make_it() -> None:

@@ -105,7 +105,9 @@ def test_who_has_approved_is_told_while_it_waits_and_after() -> None:
     approvals = [{"responder": "ann", "groups": ["ops"]}, {"responder": "cat\x1b"}]
     asked = {"spec": {"responders": {"approvals": 3, "groups": ["ops"]}}, "approvals": approvals}
     waits = drawn([], {}, question("q", "E0", **asked))[1]
-    assert waits.endswith("waits for 3 of group ops since 10m, 2 of 3 approvals: ann (ops), cat\\x1b")
+    assert waits.endswith(
+        "waits for 3 of group ops since 10m, needs 3 people; 2 have approved: ann (ops), cat\\x1b"
+    )
     response = {"decision": "approve", "responder": "bob", "groups": ["ops"], "note": "ship it"}
     status = {"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"}
     ended = drawn([], {}, question("q", "E0", **asked, response=response, status=status))[1]
