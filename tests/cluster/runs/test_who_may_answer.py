@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +37,9 @@ graph:
     - { id: ship, class: action, kind: transform, params: { map: { shipped: { value: true } } } }
   edges: [{ from: check, to: ship }]
 """
+
+
+FOUR_EYES = (Path(__file__).parents[3] / "examples" / "four-eyes.yaml").read_text()
 
 
 @pytest.fixture
@@ -85,6 +89,16 @@ def handed_back(stage, request):
         return item if "lastRejection" in item["status"] and not item.get("response") else None
 
     return eventually(found, "something is handed back")
+
+
+def test_four_eyes_see_a_migration_before_it_is_applied(stage, people):
+    run = stage.start(FOUR_EYES, inputs={"migration": "0042-orders"}, startedBy=stage.author.name)
+    request = stage.question(run)
+    first = respond(stage, people["alice"], request)
+    assert first.stdout == f"humanrequest/{name_of(request)} approved: 1 of 2 approvals\n"
+    second = respond(stage, people["bob"], request)
+    assert second.stdout == f"humanrequest/{name_of(request)} approved: 2 of 2 approvals\n"
+    assert stage.finished(run)["output"] == {"migrated": {"applied": "0042-orders"}, "kept": None}
 
 
 def test_the_plugin_adds_approvals_and_the_last_one_decides(stage, people):
