@@ -258,7 +258,7 @@ class TestARun:
         }
         asked = [request("q3", "ask", 3, responders={"users": ["ann"]}), request("q4", "ask", 4)]
         drawing = stood(LANES, nodes, *asked)
-        assert drawing.groups["f"].told == "12/40 done, 1 failed, 1 canceled, 2 waiting"
+        assert drawing.groups["f"].told == "12/40 lanes done, 1 failed, 1 canceled, 2 waiting"
         assert states(drawing) == {
             "f": "Running", "ask": "Waiting", "do": "Failed", "late": "Succeeded",
             "c": "Pending", "end": "Pending",
@@ -277,7 +277,7 @@ class TestARun:
         drawing = stood(LANES, nodes)
         assert [states(drawing)[name] for name in ("ask", "do", "late", "c")] == [*["Skipped"] * 3, "Succeeded"]
         assert taken(drawing)["f>ask"] is False
-        assert drawing.groups["f"].told == "0/0 done"
+        assert drawing.groups["f"].told == "0/0 lanes done"
 
     def test_lanes_of_lanes(self) -> None:
         nodes = [node("o", "fan-out"), node("i", "fan-out"), node("x", "ask"), node("ic", "collect")]
@@ -300,8 +300,8 @@ class TestARun:
             "1.1": "Succeeded",
         }
         assert (drawing.groups["o"].told, drawing.groups["i"].told) == (
-            "0/2 done, 1 waiting",
-            "2/4 done, 1 waiting",
+            "0/2 lanes done, 1 waiting",
+            "2/4 lanes done, 1 waiting",
         )
 
     def test_of_turns_the_last_one_is_shown(self) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from compozy.cli.drawing.planned import draw_plan
+from compozy.cli.drawing.standing import put_run
 from compozy.cli.main import run
-from compozy.cli.runtree import places_of, tree_of
-from compozy.cli.treelines import lane_counts, tree_lines
+from compozy.cli.runtree import NOWHERE, Places, places_of, tree_of
+from compozy.cli.states import lane_counts
+from compozy.cli.treelines import tree_lines
 from compozy.engine.snapshot import to_status
 from compozy.hosts.local import Host
 from compozy.language.compile import compile_plan
@@ -44,8 +48,10 @@ def question(name: str, node: str, item: int | None = None, **fields: Any) -> di
     return {"apiVersion": "v", "kind": "HumanRequest", "metadata": metadata, "spec": spec, **fields}
 
 
-def drawn(order: list[str], nodes: dict[str, Any], *asked: dict[str, Any], loops: Any = ()) -> list[str]:
-    return list(tree_lines(tree_of(order, nodes, asked), NOW, loops))
+def drawn(
+    order: Sequence[str], nodes: dict[str, Any], *asked: dict[str, Any], places: Places = NOWHERE
+) -> list[str]:
+    return list(tree_lines(tree_of(order, nodes, asked), NOW, places))
 
 
 def test_a_tree_says_what_waits_for_whom_since_when() -> None:
@@ -159,7 +165,7 @@ def test_turns_of_a_loop() -> None:
         "sub/1/each": RUNNING,
         "sub/1/inner": {"items": {"4": {"status": "Waiting"}}},
     }
-    assert drawn(places.order, nodes, question("q", "sub/1/inner", 4), loops=places.loops) == [
+    assert drawn(places.order, nodes, question("q", "sub/1/inner", 4), places=places) == [
         "├─ · z  Pending",
         "└─ … sub  Running  1 waiting, 1 succeeded",
         "   ├─ ✓ b  Succeeded  2 succeeded",
@@ -263,6 +269,28 @@ def test_steps_keep_the_order_of_their_author(spec: Any, order: list[str], loops
 )
 def test_lanes_are_counted(lanes: dict[str, int], text: str) -> None:
     assert lane_counts(lanes) == text
+
+
+def test_a_tree_and_a_picture_tell_the_same_of_lanes() -> None:
+    kinds = {"each": "fan-out", "agree": "ask", "ship": "transform", "join": "collect", "late": "ask"}
+    edges = [("each", "agree"), ("agree", "ship"), ("ship", "join"), ("join", "late")]
+    graph = {
+        "nodes": [{"id": name, "kind": kind} for name, kind in kinds.items()],
+        "edges": [{"from": source, "to": target} for source, target in edges],
+    }
+    nodes = {
+        "each": {**RUNNING, "lanes": {"total": 5, "succeeded": 1, "failed": 1, "canceled": 0}},
+        "agree": {"items": {"0": OK, "1": {"status": "Failed"}}},
+        "ship": {"items": {"0": OK}},
+        "late": {"status": "Waiting"},
+    }
+    asked = [question("q2", "agree", 2), question("q3", "agree", 3)]
+    places = places_of({"graph": graph})
+    drawing = draw_plan({"graph": graph}, "rel")
+    put_run(drawing, "Running", nodes, asked, NOW)
+    told = "2/5 lanes done, 1 failed, 2 waiting"
+    assert drawing.groups["each"].told == told
+    assert drawn(places.order, nodes, *asked, places=places)[0] == f"├─ … each  Running  {told}"
 
 
 class TestDescribe:

@@ -38,7 +38,7 @@ def describe(session: Session, run_name: str) -> None:
     now = session.now()
     places = places_of(stored.plan_of(run))
     tree = tree_of(places.order, stored.full_nodes(run, outputs=False), questions)
-    for line in (*_head(run, questions, now), "", *tree_lines(tree, now, places.loops)):
+    for line in (*_head(run, questions, now), "", *tree_lines(tree, now, places)):
         session.out(line)
 
 

@@ -10,7 +10,7 @@ from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, seconds_only, until
-from compozy.cli.states import HANDLED, word_of
+from compozy.cli.states import HANDLED, lane_counts, word_of
 from compozy.cli.whom import whom
 
 MOST_WAITING = 3
@@ -129,11 +129,10 @@ def _lane_totals(shape: str, cells: Cells) -> dict[str, int]:
 
 
 def _count_lanes(drawing: Drawing, group: Group, cells: Cells) -> None:
-    """`12/40 done, 1 failed, 3 waiting` in the title of a fan-out's frame."""
+    """How the lanes stand, in the title of a fan-out's frame."""
     lanes = _lane_totals(group.owner, cells)
     if not lanes:
         return
-    done = sum(lanes.get(key, 0) for key in ("succeeded", "failed", "canceled"))
     depth = len(next(iter(cells.of(group.owner)))) + 1
     waiting = {
         at[:depth]
@@ -142,10 +141,7 @@ def _count_lanes(drawing: Drawing, group: Group, cells: Cells) -> None:
         for at, told in cells.of(shape.id).items()
         if told["status"] == "Waiting"
     }
-    parts = [f"{done}/{lanes.get('total', done)} done"]
-    parts += [f"{lanes[key]} {key}" for key in ("failed", "canceled") if lanes.get(key)]
-    parts += [f"{len(waiting)} waiting"] if waiting else []
-    group.told = ", ".join(parts)
+    group.told = lane_counts(lanes, len(waiting))
 
 
 def _is_within(drawing: Drawing, inner: str | None, outer: str) -> bool:
