@@ -13,11 +13,13 @@ from typing import Any
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response, refusal
 from compozy.cli.find import get_question
-from compozy.cli.gathering import check_answer, check_approval
+from compozy.cli.gathering import check_answer, check_approval, paused_run
 from compozy.cli.kube.client import FIELD_MANAGER, Identity, Object
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
 from compozy.cli.kube.watch import watch_object
+from compozy.cli.output.text import clean
+from compozy.cli.output.times import seconds_only
 from compozy.cli.session import Session
 from compozy.requests.approvals import has_approved, mark, others_missing
 from compozy.requests.closing import is_open, state_of
@@ -65,13 +67,15 @@ class Answer:
 def submit(session: Session, request: Object, answer: Answer, *, wait: bool = True) -> Object:
     """Answers a question and returns it as it is afterwards: still open where more people must approve.
 
-    With `wait`, until the operator has accepted the answer or handed it back, at most ten seconds.
-    Raises CliError: see the codes of `respond`.
+    With `wait`, until the operator has accepted the answer or handed it back, at most ten seconds, and not while
+    the run is paused. Raises CliError: see the codes of `respond`.
     """
     for _ in range(TRIES):
         written = _write(session, request, answer)
         by = (written.get("response") or {}).get("responder")
         if not wait or by != session.identity.username or state_of(written) != "Pending":
+            return written
+        if paused_run(session.client, written) is not None:
             return written
         try:
             return _accepted(session, written)
@@ -149,11 +153,20 @@ def pause_before_retry(attempt: int) -> None:
     time.sleep(random.uniform(0.5, 1.0) * min(0.02 * 2**attempt, 0.5))  # noqa: S311 - jitter
 
 
+def still_open_because(session: Session, request: Object) -> str:
+    """What people are told of an answer that is recorded and not yet taken up."""
+    paused = paused_run(session.client, request)
+    if paused is None:
+        return "The answer is recorded. The operator has not taken it up yet."
+    resume = f"kubectl compozy resume {paused} -n {request['metadata']['namespace']}"
+    return clean(f"The answer is recorded. Run {paused} is paused: it takes the answer up after {resume}")
+
+
 def raise_if_resolved(request: Object) -> None:
     """Raises CliError when nobody can answer any more. A request without a status has just opened."""
     state = state_of(request)
     name, status = request["metadata"]["name"], request.get("status") or {}
-    when = f" at {status['resolvedAt']}" if status.get("resolvedAt") else ""
+    when = f" at {seconds_only(status['resolvedAt'])}" if status.get("resolvedAt") else ""
     if request.get("response") or state in ("Answered", "Declined"):
         response = request.get("response") or {}
         by, decision = response.get("responder", "somebody"), response.get("decision", "respond")

@@ -5,6 +5,8 @@ person from waiting: the API server and the operator decide whatever the plugin 
 read is left to them.
 """
 
+from collections.abc import Iterator
+
 from compozy.api.object_names import is_object_name
 from compozy.cli.catalog import NAMED_OBJECTS, name_of_entry
 from compozy.cli.failures import refusal
@@ -57,21 +59,32 @@ def _starters(client: Client, request: Object, identity: Identity) -> list[str |
     responders = request["spec"].get("responders") or {}
     if not Responder(identity.username).is_agent and responders.get("initiator", "allow") == "allow":
         return []
+    return [None if run is None else run["spec"].get("startedBy") for run in _lineage(client, request)]
+
+
+def paused_run(client: Client, request: Object) -> str | None:
+    """The run that keeps an answer from being taken up: the one that asks or one that started it, while paused."""
+    paused = (run for run in _lineage(client, request) if run is not None and run["spec"].get("paused"))
+    found = next(paused, None)
+    return None if found is None else str(found["metadata"]["name"])
+
+
+def _lineage(client: Client, request: Object) -> Iterator[Object | None]:
+    """The run that asks, the one that started it, and so on to the first; at last None where that is not known."""
     namespace, name = request["metadata"]["namespace"], request["spec"]["run"]
-    starters: list[str | None] = []
-    while len(starters) < _DEEPEST:
+    for _ in range(_DEEPEST):
         try:
             run = client.get(PLAN_RUNS, namespace, name)
         except ApiError as error:
             if error.status not in (403, 404):
                 raise
-            return [*starters, None]
-        starters.append(run["spec"].get("startedBy"))
+            break
+        yield run
         parent = _parent_of(run)
         if parent is None:
-            return starters
+            return
         name = parent
-    return [*starters, None]
+    yield None
 
 
 def _parent_of(run: Object) -> str | None:

@@ -4,7 +4,7 @@ The ask-steps page: two prompts at once are unanswerable. While a person types, 
 question may expire or the run may end; then the prompt says so and is taken away.
 """
 
-from compozy.cli.answering import Answer, submit
+from compozy.cli.answering import Answer, still_open_because, submit
 from compozy.cli.asking import InterruptibleReader, ask_here
 from compozy.cli.catalog import names_in
 from compozy.cli.errors import CliError
@@ -32,6 +32,9 @@ _BEARABLE = (
     "conflict",
 )
 """Refusals of one answer, which are no reason to stop following the run."""
+
+_OTHERS_MUST = ("respond_not_permitted", "respond_self_denied", "conflict")
+"""Of these, those that leave the question open."""
 
 
 class NobodyHere(Exception):
@@ -82,8 +85,10 @@ class Interview:
                 if error.code in _MENDABLE:
                     question = get_question(self._session, self._current)
                     continue
+                if error.code in _OTHERS_MUST:
+                    self._wait_for_others()
             return
-        self._leave_open()
+        self._wait_for_others()
 
     def _answer(self, question: Object) -> None:
         """Puts the question and sends what comes of it."""
@@ -91,19 +96,25 @@ class Interview:
         outcome = ask_here(question, self._reader, names=names)
         decisions = question["spec"]["decisions"]
         if isinstance(outcome, Answered):
-            written = submit(self._session, question, Answer(outcome.decision, outcome.payload))
-            if not written.get("response"):
-                self._session.note(f"  {progress(written)}: the run waits for other people")
+            self._send(question, Answer(outcome.decision, outcome.payload))
         elif isinstance(outcome, Declined):
             if "decline" in decisions:
-                submit(self._session, question, Answer("decline"))
+                self._send(question, Answer("decline"))
             else:
-                self._leave_open()
+                self._wait_for_others()
         elif "unavailable" in decisions:
-            submit(self._session, question, Answer("unavailable"))
+            self._send(question, Answer("unavailable"))
         else:
             self._leave_open()
             raise NobodyHere
+
+    def _send(self, question: Object, answer: Answer) -> None:
+        """Gives the answer, and says what the run waits for where it does not go on."""
+        written = submit(self._session, question, answer)
+        if not written.get("response"):
+            self._session.note(f"  {progress(written)}: the run waits for other people")
+        elif state_of(written) == "Pending":
+            self._session.note(f"  {still_open_because(self._session, written)}")
 
     def _look(self) -> None:
         """Takes in what has happened while a person was typing."""
@@ -124,6 +135,11 @@ class Interview:
         return (
             "the run has ended meanwhile" if state == "Pending" else f"the question was {state.lower()} meanwhile"
         )
+
+    def _wait_for_others(self) -> None:
+        """The run goes on only after somebody has answered, and is followed until then."""
+        self._leave_open()
+        self._session.note("The run waits for that. Ctrl-C stops following it, and leaves it as it is.")
 
     def _leave_open(self) -> None:
         namespace = self._picture.run["metadata"]["namespace"]

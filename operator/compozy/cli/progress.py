@@ -13,11 +13,11 @@ from compozy.cli.kube.client import Object
 from compozy.cli.output.structured import to_json
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
+from compozy.cli.states import MARKS, word_of
 from compozy.cli.stored import Stored
 from compozy.requests.closing import state_of
 
 _SHOWN = ("Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled")
-_MARKS = {"Succeeded": "✓", "Failed": "✗", "Skipped": "-", "Canceled": "✗", "Waiting": "?", "Running": "…"}
 
 
 class Progress:
@@ -66,7 +66,8 @@ class Progress:
             facts["item"] = int(item)
         facts |= {key: told[key] for key in ("reason", "message") if told.get(key)}
         place = node if item is None else f"{node} item {item}"
-        self._tell("node_changed", f"{_MARKS[status]} {place} {status.lower()}{reason}", facts)
+        word = word_of(told)
+        self._tell("node_changed", f"{MARKS[word]} {place} {word.lower()}{reason}", facts)
 
     def _question(self, name: str, question: Object, state: str) -> None:
         spec = question["spec"]

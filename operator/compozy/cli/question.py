@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from compozy.cli.output.text import block, clean
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.provenance import approved_at
 from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
 from compozy.language.schema import check_schema, normalize_schema
-from compozy.requests.approvals import needed, progress, speaker
+from compozy.requests.approvals import needed, speaker, standing
 from compozy.requests.closing import is_open, state_of
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields
 
@@ -30,15 +30,15 @@ def question_lines(request: Object, now: datetime, columns: int | None) -> list[
     ]
     if spec.get("expiresAt"):
         left = until(spec["expiresAt"], now)
-        lines.append(_line("Expires", f"{clean(spec['expiresAt'])} ({left})"))
+        lines.append(_line("Expires", f"{seconds_only(spec['expiresAt'])} ({left})"))
     else:
         lines.append(_line("Expires", "<none>"))
-    lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("Answered by", _responders(spec))]
+    lines += [_line("Decisions", ", ".join(_decisions(spec))), _line("May answer", _responders(spec))]
     for title, key in (("Digest", "proposalDigest"), ("Revision", "revision")):
         if spec.get(key):
             lines.append(_line(title, clean(spec[key])))
     if needed(request) > 1:
-        lines.append(_line("Approvals", f"{progress(request)}, by different people; who rejects decides at once"))
+        lines.append(_line("Approvals", _approvals(request)))
         lines += [_line("", told) for told in _approved(request, now)]
     lines += _block("Context", spec.get("context"), columns)
     lines += _block("Proposed", spec.get("proposedPreview"), columns)
@@ -95,6 +95,11 @@ def _responders(spec: Object) -> str:
     return f"{who}; {agents}{starter}"
 
 
+def _approvals(request: Object) -> str:
+    rule = "; who rejects decides at once" if is_open(request) else ", by different people"
+    return f"{standing(request)}{rule}"
+
+
 def _approved(request: Object, now: datetime) -> Iterator[str]:
     """Who has approved without deciding, when, and what they noted."""
     for entry in request.get("approvals") or ():
@@ -134,7 +139,7 @@ def _how_to_answer(request: Object) -> list[str]:
     metadata = request["metadata"]
     return [
         "",
-        f"Answer: kubectl compozy respond {clean(metadata['name'])} -n {clean(metadata['namespace'])}",
+        f"Answer it: kubectl compozy respond {clean(metadata['name'])} -n {clean(metadata['namespace'])}",
     ]
 
 
@@ -145,7 +150,7 @@ def _block(title: str, value: Any, columns: int | None) -> list[str]:
 
 
 def _moment(text: str | None, now: datetime) -> str:
-    return f"{clean(text)} ({age(text, now)} ago)" if text else "<unknown>"
+    return f"{seconds_only(text)} ({age(text, now)} ago)" if text else "<unknown>"
 
 
 def _line(title: str, value: str) -> str:

@@ -12,11 +12,12 @@ from compozy.cli.drawing.lanes import fan_out_bodies
 from compozy.cli.drawing.model import field_of, list_of, text_of
 from compozy.cli.listing import asking_order
 from compozy.cli.paths import item_beyond_path, numbered
+from compozy.cli.states import HANDLED, word_of
 from compozy.requests.closing import state_of
 
 Object = Mapping[str, Any]
 
-URGENCY = ("Waiting", "Failed", "Running", "Ready")
+URGENCY = ("Waiting", "Failed", "Running", "Ready", HANDLED)
 """What a person looks for first."""
 
 
@@ -44,10 +45,15 @@ class Branch:
         if "Pending" in states:
             return "Waiting"
         if self.status and self.status.get("status"):
-            return str(self.status["status"])
+            return word_of(self.status)
         if states:
             return states[-1]
         return min(self._inner(), key=urgency, default="Pending")
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits, or anything inside of it."""
+        return self.standing == "Waiting" or "Waiting" in self._inner()
 
     def _inner(self) -> Iterator[str]:
         for branch in (*self.children.values(), *self.lanes.values()):
@@ -63,6 +69,12 @@ class Places:
     """The paths of its steps or nodes, as its author wrote them."""
     loops: frozenset[str] = frozenset()
     """The ids of its sub-loops, and of what has their turns as items."""
+    bodies: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By the id of a fan-out: the ids of what is in its lanes."""
+
+
+NOWHERE = Places()
+"""Of a plan of which nothing is known."""
 
 
 def urgency(state: str) -> int:
@@ -74,26 +86,37 @@ def places_of(spec: Object | None) -> Places:
     """The places of a plan, those in the bodies of sub-loops included. Whatever is not well formed is left out."""
     order: list[str] = []
     loops: set[str] = set()
+    bodies: dict[str, Sequence[str]] = {}
     if spec is not None:
         graph = spec.get("graph")
         block = {"nodes": spec["steps"]} if spec.get("steps") else graph
-        _add_places(block, "", order, loops)
-    return Places(order, frozenset(loops))
+        _add_places(block, "", order, loops, bodies)
+    return Places(order, frozenset(loops), bodies)
 
 
-def _add_places(block: Any, prefix: str, order: list[str], loops: set[str], *, in_loop: bool = False) -> None:
+def _add_places(
+    block: Any,
+    prefix: str,
+    order: list[str],
+    loops: set[str],
+    bodies: dict[str, Sequence[str]],
+    *,
+    in_loop: bool = False,
+) -> None:
     nodes = [node for node in list_of(field_of(block, "nodes")) if text_of(field_of(node, "id"))]
     pairs = [(field_of(edge, "from"), field_of(edge, "to")) for edge in list_of(field_of(block, "edges"))]
     kinds = {text_of(node["id"]): text_of(node.get("kind")) for node in nodes}
     edges = [(source, target) for source, target in pairs if {source, target} <= kinds.keys()]
-    in_lanes = {node_id for body in fan_out_bodies(kinds, edges).values() for node_id in body}
+    found = fan_out_bodies(kinds, edges)
+    bodies.update(found)
+    in_lanes = {node_id for body in found.values() for node_id in body}
     for node in nodes:
         node_id = text_of(node["id"])
         order.append(f"{prefix}{node_id}")
         if kinds[node_id] == "sub-loop" or (in_loop and node_id not in in_lanes):
             loops.add(node_id)
         if kinds[node_id] == "sub-loop":
-            _add_places(node.get("body"), f"{prefix}{node_id}/", order, loops, in_loop=True)
+            _add_places(node.get("body"), f"{prefix}{node_id}/", order, loops, bodies, in_loop=True)
 
 
 def tree_of(order: Sequence[str], nodes: Mapping[str, Object], questions: Sequence[Object]) -> Branch:

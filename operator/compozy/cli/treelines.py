@@ -2,31 +2,21 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
-from compozy.cli.runtree import Branch, urgency
+from compozy.cli.output.times import age, seconds_only, until
+from compozy.cli.runtree import NOWHERE, Branch, Places, urgency
+from compozy.cli.states import HANDLED, MARKS, lane_counts
 from compozy.cli.whom import whom
-from compozy.requests.approvals import progress, speaker
+from compozy.requests.approvals import speaker, standing
 from compozy.requests.closing import DECIDED, state_of
 
 Object = Mapping[str, Any]
 
-MARKS = {
-    "Pending": "·",
-    "Ready": "·",
-    "Waiting": "?",
-    "Running": "…",
-    "Succeeded": "✓",
-    "Answered": "✓",
-    "Failed": "✗",
-    "Skipped": "-",
-    "Canceled": "✗",
-}
 MOST_LANES = 20
 """As many lanes of one node are shown."""
 
@@ -38,12 +28,12 @@ _PROMPT = 50
 @dataclass(frozen=True, slots=True)
 class _Lines:
     now: datetime
-    loops: Collection[str]
+    places: Places
 
     def below(self, branch: Branch, indent: str) -> Iterator[str]:
         rows: list[tuple[str, Branch | None]] = [
             *((_question_line(question, self.now), None) for question in branch.questions),
-            *((self._node_line(child), child) for child in branch.children.values()),
+            *((self._node_line(child, around=branch), child) for child in branch.children.values()),
             *self._lane_rows(branch),
         ]
         for index, (line, child) in enumerate(rows):
@@ -54,7 +44,7 @@ class _Lines:
 
     def _lane_rows(self, branch: Branch) -> Iterator[tuple[str, Branch | None]]:
         """All lanes in their order; of too many, those first that a person looks for."""
-        word = "iteration" if branch.name in self.loops else "item"
+        word = "iteration" if branch.name in self.places.loops else "item"
         lanes = sorted(branch.lanes.items())
         shown = lanes
         if len(lanes) > MOST_LANES:
@@ -66,14 +56,16 @@ class _Lines:
             rest = [lane for index, lane in lanes if index not in listed]
             yield f"… {len(rest)} more: {_counted(rest)}", None
 
-    def _node_line(self, branch: Branch, name: str = "") -> str:
+    def _node_line(self, branch: Branch, name: str = "", around: Branch | None = None) -> str:
         told = branch.status or {}
         status = branch.standing
         parts = [f"{MARKS.get(status, '·')} {name or clean(branch.name)}", status]
         if told.get("reason"):
             parts.append(f"({clean(told['reason'])})")
+        if status == HANDLED and told.get("route"):
+            parts.append(f"→ {clean(told['route'])}")
         if told.get("lanes"):
-            parts.append(lane_counts(told["lanes"]))
+            parts.append(lane_counts(told["lanes"], _waiting_lanes(branch, self._body(branch, around))))
         elif branch.lanes:
             parts.append(_counted(branch.lanes.values()))
         parts += self._times(told)
@@ -87,6 +79,11 @@ class _Lines:
             parts.append(f"an output of {told['outputRef']['bytes']} bytes")
         return "  ".join(parts)
 
+    def _body(self, fan_out: Branch, around: Branch | None) -> Iterator[Branch]:
+        """What is in the lanes of a fan-out and stands beside it."""
+        beside = around.children if around is not None else {}
+        return (beside[name] for name in self.places.bodies.get(fan_out.name, ()) if name in beside)
+
     def _times(self, told: Object) -> Iterator[str]:
         if (told.get("attempt") or 1) > 1:
             yield f"attempt {told['attempt']}"
@@ -96,20 +93,18 @@ class _Lines:
             if told.get("startedAt"):
                 yield f"since {age(told['startedAt'], self.now)}"
             if told.get("until"):
-                yield f"until {clean(told['until'])} ({until(told['until'], self.now)})"
+                yield f"until {seconds_only(told['until'])} ({until(told['until'], self.now)})"
 
 
-def tree_lines(root: Branch, now: datetime, loops: Collection[str] = ()) -> Iterator[str]:
-    """The tree with its branches drawn. `loops` are the names whose lanes are turns of a loop."""
-    yield from _Lines(now, loops).below(root, "")
+def tree_lines(root: Branch, now: datetime, places: Places = NOWHERE) -> Iterator[str]:
+    """The tree with its branches drawn. `places` are those of the plan."""
+    yield from _Lines(now, places).below(root, "")
 
 
-def lane_counts(lanes: Object) -> str:
-    """`12/40 lanes done, 1 failed, 2 canceled`."""
-    done = sum(lanes.get(key, 0) for key in ("succeeded", "failed", "canceled"))
-    parts = [f"{done}/{lanes.get('total', done)} lanes done"]
-    parts += [f"{lanes[key]} {key}" for key in ("failed", "canceled") if lanes.get(key)]
-    return ", ".join(parts)
+def _waiting_lanes(fan_out: Branch, body: Iterable[Branch]) -> int:
+    """In how many of its lanes something waits, wherever in its body."""
+    branches = (fan_out, *body)
+    return len({index for branch in branches for index, lane in branch.lanes.items() if lane.waits})
 
 
 def _counted(lanes: Iterable[Branch]) -> str:
@@ -149,7 +144,7 @@ def _approved(question: Object) -> str:
     entries = question.get("approvals") or ()
     if not entries:
         return ""
-    return f", {progress(question)}: {', '.join(_speaker(entry) for entry in entries)}"
+    return f", {standing(question)}: {', '.join(_speaker(entry) for entry in entries)}"
 
 
 def _speaker(said: Object) -> str:

@@ -117,6 +117,7 @@ class Dialogue:
         """Return what was typed, trimmed. Raises `DialogueEndedError` at the end of input."""
         description = f" — {field.description}" if field.description else ""
         default = f" (Enter = {typed(field, field.default)})" if field.default is not MISSING else ""
+        default = " (not shown in full: give it anew)" if field.hidden else default
         first, *others = self._rows(f"{field.name}{description} [{field.hint}]{default}")
         if field.type == JSON_TYPE:
             wanted = json.dumps(dict(field.schema), ensure_ascii=False)

@@ -5,7 +5,7 @@ Stdout is not touched: it carries only what the run delivers. Whatever a plan sa
 (`compozy.hosts.display`), and an answer is held to its schema before anybody else sees it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from compozy.hosts.filling import Filling
 from compozy.requests.choices import Choice, Names, names_unknown
 from compozy.requests.forms import FormField, fields
 from compozy.requests.outcome import Answered, Declined, Outcome
+from compozy.requests.proposed import Proposed
 
 _EVENTS = ("GRAPH_EVENTS", "COMPOZY_EVENTS")
 _CLAIMS_STDERR = "jsonl"
@@ -39,6 +40,8 @@ class Question:
     """What can be decided. Where that is more than to respond or to decline, it is asked first."""
     edit_schema: Mapping[str, Any] = field(default_factory=dict)
     """JSON Schema of the replacement parameters of an `edit`."""
+    proposed: Proposed | None = None
+    """What an `edit` starts from."""
     context: Any = None
     """What a person should know: a question's context, or the action that a review is about."""
     names: Names = names_unknown
@@ -64,8 +67,11 @@ def ask(question: Question, streams: Streams) -> Outcome:
         decision = _decision(question, dialogue)
         if decision not in ("respond", "edit"):
             return Answered(None, decision)
-        schema = question.edit_schema if decision == "edit" else question.schema
-        return Answered(_filled(schema, Dialogue(streams), question.names), decision)
+        schema, proposed = question.schema, None
+        if decision == "edit":
+            schema, proposed = question.edit_schema, question.proposed
+        form = fields(schema) if proposed is None else proposed.start(fields(schema))
+        return Answered(_filled(schema, form, Dialogue(streams), question.names), decision)
     except DialogueEndedError as ended:
         return ended.outcome
 
@@ -80,9 +86,8 @@ def _decision(question: Question, dialogue: Dialogue) -> str:
     return decision
 
 
-def _filled(schema: Mapping[str, Any], dialogue: Dialogue, names: Names) -> Any:
+def _filled(schema: Mapping[str, Any], form: Sequence[FormField], dialogue: Dialogue, names: Names) -> Any:
     """Ask for every field, then again for those that the answer as a whole finds at fault."""
-    form = fields(schema)
     return Filling(schema, form, dialogue, names).payload() if form else _confirmed(dialogue)
 
 

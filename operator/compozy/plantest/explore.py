@@ -127,7 +127,7 @@ class _Exploration:
         self.order = count()
         self.seen: set[bytes] = set()
         self.paths: set[int] = set()
-        self.endings: dict[tuple[str, str, str], Ending] = {}
+        self.endings: dict[tuple[str, str, str, str], Ending] = {}
         self.runs = 0
         self.work = 0
 
@@ -246,7 +246,7 @@ class _Exploration:
         self.runs += 1
         self.paths.add(hash((point.path, state.phase)))
         step = _ended_by(self.plan, state)
-        key = (state.phase, state.reason or "", step)
+        key = (state.phase, state.reason or "", step, "" if step else _led_to(self.plan, state))
         known = self.endings.get(key)
         if known is None:
             situation = self._situation(point.start, point.trail)
@@ -274,6 +274,14 @@ def _waiting(before: tuple[Call | OpenRequest, ...], result: Advance) -> tuple[C
 
 def _is_open(effect: Call | OpenRequest, state: RunState) -> bool:
     return effect.node in (state.calls if isinstance(effect, Call) else state.requests)
+
+
+def _led_to(plan: CompiledPlan, state: RunState) -> str:
+    """Where the ways of a graph led that were taken to their end: nodes after which no other was done."""
+    if plan.dialect.name != "graph":
+        return ""
+    done = {path for path in plan.nodes if path in state.cells and state.cells[path].status == "Succeeded"}
+    return ", ".join(path for path in plan.nodes if path in done and not done & {*plan.block.dependents[path]})
 
 
 def _ended_by(plan: CompiledPlan, state: RunState) -> str:

@@ -35,6 +35,15 @@ def progress(request: Mapping[str, Any]) -> str:
     return f"{len(approvers(request))} of {needed(request)} approvals" if needed(request) > 1 else ""
 
 
+def standing(request: Mapping[str, Any]) -> str:
+    """How far several people have come: `needs 3 people; 1 has approved`, and `progress` once it is answered."""
+    if request.get("response") or (request.get("status") or {}).get("state", "Pending") != "Pending":
+        return progress(request)
+    count = len(approvers(request))
+    approved = f"{count} {'has' if count == 1 else 'have'} approved" if count else "nobody has approved yet"
+    return f"needs {needed(request)} people; {approved}" if needed(request) > 1 else ""
+
+
 def speaker(said: Mapping[str, Any]) -> str:
     """Who has given a response or an approval, with the groups that let them: `alice (leads, ops)`."""
     groups = ", ".join(said.get("groups") or ())

@@ -84,6 +84,8 @@ class FormField:
     """What the text must name, where the schema says so with `x-compozy-kind`."""
     names: tuple[Choice, ...] = ()
     """Of such a text: what there is to choose from, where that is known and not too long to show."""
+    hidden: bool = False
+    """Whether it has a value that is not shown in full, so that only a new one can be given."""
 
     @property
     def name(self) -> str:

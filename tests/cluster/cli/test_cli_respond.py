@@ -11,6 +11,9 @@ from typing import Any
 import pexpect
 import pytest
 
+from support.apiserver import run
+from support.proposals import put_for_review
+
 from .conftest import BIN, Desk
 
 pytestmark = pytest.mark.cluster
@@ -64,6 +67,15 @@ def test_without_an_operator_it_is_recorded(desk: Desk) -> None:
     done = desk.call("respond", name, "--no-wait", *GOOD)
     assert (done.returncode, done.stdout) == (0, f"humanrequest/{name} answered\n")
     assert "has not taken it up yet" in done.stderr
+
+
+def test_an_answer_to_a_paused_run_is_recorded_until_it_goes_on(desk: Desk) -> None:
+    desk.alice.create("planruns", run("held", planRef={"name": "any"}, startedBy="alice", paused=True)).object()
+    name = desk.open(run="held")
+    done = desk.call("respond", name, *GOOD)
+    assert (done.returncode, done.stdout) == (0, f"humanrequest/{name} answered\n")
+    assert "Run held is paused" in done.stderr
+    assert f"kubectl compozy resume held -n {desk.namespace}" in done.stderr
 
 
 def test_null_in_a_payload_arrives(desk: Desk) -> None:
@@ -287,18 +299,15 @@ def test_ways_not_to_answer_at_a_terminal(desk: Desk, key: str, exit_code: int, 
     assert (response or {}).get("decision") == decision
 
 
-def test_a_review_is_decided_first(desk: Desk) -> None:
+def open_review(desk: Desk, proposal: dict[str, Any]) -> str:
+    """A question about an action with these parameters, as the operator puts it."""
     name = f"{desk.open()}-review"
-    tag = {"type": "object", "required": ["tag"], "properties": {"tag": {"type": "string"}}}
     spec = {
         "run": "rel",
         "generation": 1,
         "node": "publish",
-        "kind": "Review",
-        "prompt": "Review the production release",
+        **put_for_review(proposal)["spec"],
         "decisions": ["approve", "edit", "reject", "respond"],
-        "editSchema": tag,
-        "proposedPreview": {"tag": "1.2.0"},
     }
     manifest = {
         "apiVersion": "compozy.dev/v1alpha1",
@@ -307,18 +316,37 @@ def test_a_review_is_decided_first(desk: Desk) -> None:
         "spec": spec,
     }
     desk.operator.create("humanrequests", manifest).object()
+    return name
+
+
+def test_a_review_is_decided_first(desk: Desk) -> None:
+    name = open_review(desk, {"tag": "1.2.0", "force": False})
     error = desk.json("respond", name, code=78)
     assert error["details"] == {"decision": "required"}
     shell = desk.terminal("respond", name, "--no-wait")
     shell.expect_exact('"tag": "1.2.0"')
     shell.expect_exact("[approve | edit | reject | respond]: ")
     shell.sendline("edit")
-    shell.expect_exact("tag [text]: ")
+    shell.expect_exact("force [y/n] (Enter = false): ")
+    shell.sendline("")
+    shell.expect_exact("tag [text] (Enter = 1.2.0): ")
     shell.sendline("1.2.1")
     shell.expect(pexpect.EOF)
     shell.close()
     response = desk.admin.get("humanrequests", name)["response"]
-    assert (response["decision"], response["payload"]) == ("edit", {"tag": "1.2.1"})
+    assert (response["decision"], response["payload"]) == ("edit", {"tag": "1.2.1", "force": False})
+
+
+def test_an_edit_by_flags_changes_what_is_proposed(desk: Desk) -> None:
+    name = open_review(desk, {"tag": "1.2.0", "force": False, "api_key": "k-123456"})
+    edit = ("respond", name, "--no-wait", "--decision", "edit", "--set", "tag=1.2.1")
+    error = desk.json(*edit, code=65)
+    assert error["details"] == {"api_key": "is not shown in full"}
+    assert "give api_key with --set as well, or give all of it with --payload JSON" in error["message"]
+    assert "response" not in desk.admin.get("humanrequests", name)
+    desk.json(*edit, "--set", "api_key=k-654321")
+    response = desk.admin.get("humanrequests", name)["response"]
+    assert response["payload"] == {"tag": "1.2.1", "force": False, "api_key": "k-654321"}
 
 
 def test_the_namespace_and_the_cluster_of_the_context_are_used(desk: Desk, tmp_path: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -160,6 +162,21 @@ def test_inputs_that_do_not_fit_create_nothing(desk: Desk, plan: str, words: lis
     assert desk.admin.call("GET", desk.admin.path("planruns")).object()["items"] == []
 
 
+def test_a_person_is_told_which_inputs_are_missing(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(
+        PLAN.replace("{version: {type: string}}", "{version: {type: string, description: To release}}")
+    )
+    shell = desk.terminal("run", "-f", str(file))
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 3
+    assert (shell.before or "").splitlines() == [
+        "version: is required — To release [text]",
+        "error: the inputs do not fit the plan: give each as --input NAME=VALUE [inputs_invalid]",
+    ]
+
+
 def test_events_claim_stderr_and_make_a_run_unattended(desk: Desk, plan: str, play: Any) -> None:
     def part(operator: Play) -> dict[str, Any]:
         operator.status(phase="Running", nodes={"E0": {"status": "Running"}})
@@ -313,6 +330,56 @@ def test_where_a_question_cannot_be_declined_it_stays_open_for_others(desk: Desk
     assert question["status"]["state"] == "Pending"
 
 
+def test_who_leaves_a_question_open_is_told_what_the_run_waits_for(desk: Desk, plan: str, play: Any) -> None:
+    def part(operator: Play) -> None:
+        operator.ask(decisions=["respond"], item=0)
+        operator.wait(operator.ask("other", item=1, decisions=["respond"], responders={"users": ["bob"]}))
+        operator.succeed()
+
+    play(part)
+    shell = desk.terminal("run", "-f", plan, *RUN)
+    shell.expect_exact("nightly]: ")
+    shell.sendline("")
+    shell.expect_exact("Left open. Answer it with: kubectl compozy respond release-")
+    shell.expect_exact("The run waits for that. Ctrl-C stops following it, and leaves it as it is.")
+    shell.expect_exact("nightly]: ")
+    shell.sendline("beta")
+    shell.expect_exact("[y/n]: ")
+    shell.sendline("y")
+    shell.expect_exact("alice may not answer: only user bob may")
+    shell.expect(r"Answer it with: kubectl compozy respond (release-\S+-other) -n")
+    assert isinstance(shell.match, re.Match)
+    other = shell.match.group(1)
+    shell.expect_exact("The run waits for that.")
+    desk.json("respond", other, "--no-wait", "--set", "channel=beta", "--set", "confirm=y", user=desk.bob)
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 0
+
+
+def test_who_answers_a_paused_run_is_told_that_it_is_paused(desk: Desk, plan: str, play: Any) -> None:
+    told = threading.Event()
+
+    def part(operator: Play) -> None:
+        desk.call("pause", operator.name)
+        name = operator.ask()
+        assert told.wait(SECONDS)
+        operator.wait(name)
+        operator.succeed()
+
+    play(part)
+    shell = desk.terminal("run", "-f", plan, *RUN)
+    shell.expect_exact("nightly]: ")
+    shell.sendline("beta")
+    shell.expect_exact("[y/n]: ")
+    shell.sendline("y")
+    shell.expect_exact("it takes the answer up after kubectl compozy resume release-")
+    told.set()
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.exitstatus == 0
+
+
 def test_ctrl_c_leaves_the_run_alone(desk: Desk, plan: str, play: Any) -> None:
     play(lambda operator: operator.ask())
     shell = desk.terminal("run", "-f", plan, *RUN)
@@ -377,7 +444,8 @@ def test_plans(desk: Desk, plan: str, tmp_path: Path) -> None:
     assert desk.json("run", "none", code=69)["code"] == "plan_not_found"
     broken = tmp_path / "broken.yaml"
     broken.write_text(PLAN.replace("tool_name: ask", "tool_name: beg"))
-    done = desk.call("plan", "apply", "-f", str(broken))
+    assert desk.call("plan", "apply", plan, "-f", plan).returncode == 2
+    done = desk.call("plan", "apply", str(broken))
     assert done.returncode == 1
     assert done.stderr.splitlines()[0].startswith(f"{broken}:9:")
 

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +37,9 @@ graph:
     - { id: ship, class: action, kind: transform, params: { map: { shipped: { value: true } } } }
   edges: [{ from: check, to: ship }]
 """
+
+
+FOUR_EYES = (Path(__file__).parents[3] / "examples" / "four-eyes.yaml").read_text()
 
 
 @pytest.fixture
@@ -87,6 +91,16 @@ def handed_back(stage, request):
     return eventually(found, "something is handed back")
 
 
+def test_four_eyes_see_a_migration_before_it_is_applied(stage, people):
+    run = stage.start(FOUR_EYES, inputs={"migration": "0042-orders"}, startedBy=stage.author.name)
+    request = stage.question(run)
+    first = respond(stage, people["alice"], request)
+    assert first.stdout == f"humanrequest/{name_of(request)} approved: 1 of 2 approvals\n"
+    second = respond(stage, people["bob"], request)
+    assert second.stdout == f"humanrequest/{name_of(request)} approved: 2 of 2 approvals\n"
+    assert stage.finished(run)["output"] == {"migrated": {"applied": "0042-orders"}, "kept": None}
+
+
 def test_the_plugin_adds_approvals_and_the_last_one_decides(stage, people):
     run = stage.start(reviewed("{ approvals: 3, groups: [responders] }"))
     request = stage.question(run)
@@ -99,9 +113,12 @@ def test_the_plugin_adds_approvals_and_the_last_one_decides(stage, people):
     again = respond(stage, people["alice"], request)
     assert (again.returncode, again.stdout) == (0, f"humanrequest/{name_of(request)} approved: 2 of 3 approvals\n")
     shown = stage.plugin("request", name_of(request)).stdout
-    assert "2 of 3 approvals" in shown and "alice (responders)" in shown and "looks right" in shown
+    assert "needs 3 people; 2 have approved" in shown and "alice (responders)" in shown and "looks right" in shown
     assert "2/3" in stage.plugin("requests").stdout
-    assert "2 of 3 approvals: alice (responders), bob (responders)" in stage.plugin("describe", run).stdout
+    assert (
+        "needs 3 people; 2 have approved: alice (responders), bob (responders)"
+        in stage.plugin("describe", run).stdout
+    )
     assert stage.status(run).get("phase") in (None, "Running")
     last = respond(stage, people["carol"], request, "--note", "ship it")
     assert (last.returncode, last.stdout) == (0, f"humanrequest/{name_of(request)} approved: 3 of 3 approvals\n")

@@ -364,6 +364,25 @@ def test_without_an_operator_the_answer_is_recorded_all_the_same(changes: list[C
     assert waited(Server())["response"] == recorded()
 
 
+@pytest.mark.parametrize(
+    ("paused", "owner", "held_by"), [("rel", None, "rel"), ("parent", "parent", "parent"), ("", "parent", None)]
+)
+def test_nobody_waits_for_a_run_that_is_paused(
+    monkeypatch: pytest.MonkeyPatch, paused: str, owner: str | None, held_by: str | None
+) -> None:
+    server, waits = Server(), []
+    monkeypatch.setattr(answering, "watch_object", lambda *_, **__: iter(waits.append("watched") or ()))
+    for name, starter in (("rel", owner), ("parent", None)):
+        owners = [{"apiVersion": "compozy.dev/v1alpha1", "kind": "PlanRun", "name": starter}] if starter else []
+        metadata = {"name": name, "ownerReferences": owners}
+        server.objects["PlanRun", name] = {"metadata": metadata, "spec": {"paused": name == paused}}
+    written = waited(server)
+    assert written["response"] == recorded()
+    assert waits == ([] if held_by else ["watched"])
+    told = answering.still_open_because(FakeSession(server), written)
+    assert (f"kubectl compozy resume {held_by} -n team" in told) is (held_by is not None)
+
+
 def rejection(by: str, code: str = "request_validation_failed", **fields: str) -> Object:
     return {"state": "Pending", "lastRejection": {"code": code, "by": by, "fields": fields, "at": "t"}}
 

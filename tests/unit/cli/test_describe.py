@@ -70,7 +70,7 @@ def test_a_question_in_full() -> None:
         spec={
             "prompt": "First line\nsecond \x1b[2Jline",
             "context": {"release": "1.4.0"},
-            "expiresAt": "2026-05-03T12:00:00Z",
+            "expiresAt": "2026-05-03T12:00:00.123456Z",
             "responders": {"agents": "allow", "users": ["ann"], "groups": ["ops"], "initiator": "deny"},
         },
     )
@@ -84,7 +84,7 @@ def test_a_question_in_full() -> None:
         "Opened:      2026-05-01T11:50:00Z (10m ago)",
         "Expires:     2026-05-03T12:00:00Z (in 2d)",
         "Decisions:   respond, decline",
-        "Answered by: user ann, group ops; agents too, not whoever started the run",
+        "May answer:  user ann, group ops; agents too, not whoever started the run",
         "",
         "Context:",
         "  {",
@@ -96,7 +96,7 @@ def test_a_question_in_full() -> None:
         '  reviewer [agent name, default "ann", optional]',
         "  nested.sure [y/n, optional]",
         "",
-        "Answer: kubectl compozy respond q1 -n team",
+        "Answer it: kubectl compozy respond q1 -n team",
     ]
 
 
@@ -179,10 +179,14 @@ def test_a_question_that_several_must_approve_shows_who_has() -> None:
     managed = {"fieldsV1": {"f:approvals": {key: {}}}, "time": "2026-05-01T11:55:00Z"}
     asked["metadata"]["managedFields"] = [managed]
     lines = question_lines(asked, NOW, None)
-    at = lines.index("Approvals:   1 of 2 approvals, by different people; who rejects decides at once")
+    at = lines.index("Approvals:   needs 2 people; 1 has approved; who rejects decides at once")
     assert lines[at + 1] == "             ann (leads), 2026-05-01T11:55:00Z (5m ago): two lines"
     del asked["metadata"]["managedFields"]
     assert question_lines(asked, NOW, None)[at + 1] == "             ann (leads): two lines"
+    nobody = question_lines({**asked, "approvals": []}, NOW, None)
+    assert nobody[at] == "Approvals:   needs 2 people; nobody has approved yet; who rejects decides at once"
+    decided = question_lines({**asked, "response": {"decision": "approve", "responder": "bob"}}, NOW, None)
+    assert decided[at] == "Approvals:   2 of 2 approvals, by different people"
 
 
 def test_a_decision_shows_the_groups_that_let_somebody_make_it() -> None:

@@ -258,7 +258,7 @@ class TestARun:
         }
         asked = [request("q3", "ask", 3, responders={"users": ["ann"]}), request("q4", "ask", 4)]
         drawing = stood(LANES, nodes, *asked)
-        assert drawing.groups["f"].told == "12/40 done, 1 failed, 1 canceled, 2 waiting"
+        assert drawing.groups["f"].told == "12/40 lanes done, 1 failed, 1 canceled, 2 waiting"
         assert states(drawing) == {
             "f": "Running", "ask": "Waiting", "do": "Failed", "late": "Succeeded",
             "c": "Pending", "end": "Pending",
@@ -277,7 +277,7 @@ class TestARun:
         drawing = stood(LANES, nodes)
         assert [states(drawing)[name] for name in ("ask", "do", "late", "c")] == [*["Skipped"] * 3, "Succeeded"]
         assert taken(drawing)["f>ask"] is False
-        assert drawing.groups["f"].told == "0/0 done"
+        assert drawing.groups["f"].told == "0/0 lanes done"
 
     def test_lanes_of_lanes(self) -> None:
         nodes = [node("o", "fan-out"), node("i", "fan-out"), node("x", "ask"), node("ic", "collect")]
@@ -300,8 +300,8 @@ class TestARun:
             "1.1": "Succeeded",
         }
         assert (drawing.groups["o"].told, drawing.groups["i"].told) == (
-            "0/2 done, 1 waiting",
-            "2/4 done, 1 waiting",
+            "0/2 lanes done, 1 waiting",
+            "2/4 lanes done, 1 waiting",
         )
 
     def test_of_turns_the_last_one_is_shown(self) -> None:
@@ -363,6 +363,20 @@ class TestARun:
             ["run: child"],
             ["until 2026-05-01T12:05:00Z (in 5m)"],
         ]
+
+    def test_a_failure_that_the_plan_foresaw_is_no_success(self) -> None:
+        handled = {**OK, "reason": "tool_unavailable", "message": "no tool"}
+        spec = graph(node("a", "s__t"), node("b", "fan-out"), node("c", "s__t"), node("d"), edges="b>c")
+        told = {"a": handled, "c": {"items": {"0": OK, "1": handled}}, "d": {**OK, "reason": "request_expired"}}
+        drawing = stood(spec, told)
+        assert [drawing.shapes[name].told for name in "acd"] == [
+            ["Failed but handled", "tool_unavailable: no tool"],
+            ["1 failed but handled, 1 succeeded"],
+            [],
+        ]
+        assert [drawing.shapes[name].is_handled for name in "acd"] == [True, True, False]
+        assert "! a<br/>" in to_mermaid(drawing).replace("#33;", "!")
+        assert states(drawing)["a"] == "Succeeded"
 
     def test_for_programs(self) -> None:
         told = {

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from compozy.api.planrun import NodeState
 from compozy.cli.drawing.dot import quoted, to_dot
-from compozy.cli.drawing.looks import STATES
+from compozy.cli.drawing.looks import HANDLED, STATES
 from compozy.cli.drawing.mermaid import escaped, to_mermaid
 from compozy.cli.drawing.model import Drawing, Form, Link, Shape
 from compozy.cli.drawing.planned import draw_plan
@@ -90,7 +90,7 @@ def test_a_run_as_mermaid() -> None:
     assert lines[1:13] == [
         '  n0[/"… each<br/>fan-out"\\]:::running',
         '  n3[\\"· joined<br/>collect"/]:::pending',
-        '  subgraph g0["for each of #123;#123; #46;inputs.all #125;#125;#58; 1/3 done, 1 waiting"]',
+        '  subgraph g0["for each of #123;#123; #46;inputs.all #125;#125;#58; 1/3 lanes done, 1 waiting"]',
         '    n1(["? ☺ choose<br/>ask<br/>Which?<br/>1 waiting, 1 succeeded<br/>item 1#58; waits for somebody '
         'since 10m"]):::waiting',
         '    n2["#45; late<br/>transform"]:::skipped',
@@ -110,7 +110,7 @@ def test_a_run_as_graphviz_source() -> None:
     assert source.startswith('digraph "rel-1" {\n')
     for part in (
         'n0 [shape="trapezium", class="running", label="… each\\nfan-out", style="filled"',
-        'subgraph cluster_0 {\n    label="for each of {{ .inputs.all }}: 1/3 done, 1 waiting";',
+        'subgraph cluster_0 {\n    label="for each of {{ .inputs.all }}: 1/3 lanes done, 1 waiting";',
         'n1 [shape="egg", class="waiting", label="? ☺ choose\\nask\\nWhich?\\n1 waiting, 1 succeeded\\nitem 1: ',
         'n2 [shape="box", class="skipped", label="- late\\ntransform", style="filled,dotted"',
         'n1 -> n3 [color="#15803d", penwidth="3", style="solid"]',
@@ -121,9 +121,10 @@ def test_a_run_as_graphviz_source() -> None:
 
 def test_every_state_has_a_look_of_its_own_beside_its_colour() -> None:
     assert set(STATES) == set(get_args(NodeState))
-    apart = {(look.mark, look.width, look.dashes) for name, look in STATES.items() if name != "Ready"}
-    assert len(apart) == len(STATES) - 1
-    for look in STATES.values():
+    looks = [look for name, look in STATES.items() if name != "Ready"] + [HANDLED]
+    apart = {(look.mark, look.width, look.dashes) for look in looks}
+    assert len(apart) == len(STATES)
+    for look in looks:
         assert contrast(look.text, look.fill) >= 4.5 or look is STATES["Skipped"]
 
 

@@ -249,6 +249,13 @@ def test_a_kubeconfig_beats_the_pod(tmp_path: Path, environ: dict[str, str]) -> 
     assert load_access(Selection(), inside, pod(tmp_path, "jobs")).namespace == "team"
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "is-not-there"
+    with pytest.raises(ConfigError, match="unset it to use") as caught:
+        load(tmp_path, {"KUBECONFIG": f"{missing}:{missing}"})
+    assert f"KUBECONFIG is set to {missing}, and no such file is there" in str(caught.value)
+
+
 def test_nothing_at_all_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="set KUBECONFIG or give --kubeconfig"):
         load(tmp_path, {})

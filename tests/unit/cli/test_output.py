@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from compozy.cli.output.structured import to_json, to_yaml
 from compozy.cli.output.table import Column, Table
 from compozy.cli.output.text import block, clean, cut, width
-from compozy.cli.output.times import age, parse_time, short_duration, until
+from compozy.cli.output.times import age, parse_time, seconds_only, short_duration, until
 
 pytestmark = pytest.mark.unit
 
@@ -130,6 +130,7 @@ def test_ages_and_deadlines() -> None:
     assert until("2026-05-01T12:00:00Z", now) == "due"
     assert until(None, now) == "<none>"
     assert parse_time("2026-05-01T12:00:00") == now
+    assert seconds_only("2026-05-01T14:00:00.999999+02:00") == "2026-05-01T12:00:00Z"
     assert parse_time("2026-05-01T14:00:00.25+02:00") == now + timedelta(milliseconds=250)
 
 

@@ -44,6 +44,15 @@ def test_nodes_and_their_items_are_told_once_wherever_they_are_kept(
     assert len(team.server.calls) == 1
 
 
+def test_a_failure_that_the_plan_foresaw_is_no_success(
+    team: Team, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    handled = {**OK, "reason": "tool_unavailable", "message": "there is no tool"}
+    Progress(Session(Flags(), os.environ)).update(picture(nodes={"a": handled, "b": OK}))
+    assert capsys.readouterr().err == "! a failed but handled (tool_unavailable)\n✓ b succeeded\n"
+
+
 def test_nobody_who_reads_nothing_costs_nothing(team: Team, capsys: pytest.CaptureFixture[str]) -> None:
     Progress(Session(Flags(), os.environ)).update(picture(pages=[{"name": "page", "cells": 1}], nodes={"a": OK}))
     assert (capsys.readouterr().err, team.server.calls) == ("", [])

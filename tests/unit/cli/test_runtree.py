@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from compozy.cli.drawing.planned import draw_plan
+from compozy.cli.drawing.standing import put_run
 from compozy.cli.main import run
-from compozy.cli.runtree import places_of, tree_of
-from compozy.cli.treelines import lane_counts, tree_lines
+from compozy.cli.runtree import NOWHERE, Places, places_of, tree_of
+from compozy.cli.states import lane_counts
+from compozy.cli.treelines import tree_lines
+from compozy.engine.snapshot import to_status
+from compozy.hosts.local import Host
+from compozy.language.compile import compile_plan
 
 from .conftest import Team
 
@@ -41,8 +48,10 @@ def question(name: str, node: str, item: int | None = None, **fields: Any) -> di
     return {"apiVersion": "v", "kind": "HumanRequest", "metadata": metadata, "spec": spec, **fields}
 
 
-def drawn(order: list[str], nodes: dict[str, Any], *asked: dict[str, Any], loops: Any = ()) -> list[str]:
-    return list(tree_lines(tree_of(order, nodes, asked), NOW, loops))
+def drawn(
+    order: Sequence[str], nodes: dict[str, Any], *asked: dict[str, Any], places: Places = NOWHERE
+) -> list[str]:
+    return list(tree_lines(tree_of(order, nodes, asked), NOW, places))
 
 
 def test_a_tree_says_what_waits_for_whom_since_when() -> None:
@@ -102,7 +111,9 @@ def test_who_has_approved_is_told_while_it_waits_and_after() -> None:
     approvals = [{"responder": "ann", "groups": ["ops"]}, {"responder": "cat\x1b"}]
     asked = {"spec": {"responders": {"approvals": 3, "groups": ["ops"]}}, "approvals": approvals}
     waits = drawn([], {}, question("q", "E0", **asked))[1]
-    assert waits.endswith("waits for 3 of group ops since 10m, 2 of 3 approvals: ann (ops), cat\\x1b")
+    assert waits.endswith(
+        "waits for 3 of group ops since 10m, needs 3 people; 2 have approved: ann (ops), cat\\x1b"
+    )
     response = {"decision": "approve", "responder": "bob", "groups": ["ops"], "note": "ship it"}
     status = {"state": "Answered", "resolvedAt": "2026-05-01T11:59:00Z"}
     ended = drawn([], {}, question("q", "E0", **asked, response=response, status=status))[1]
@@ -154,7 +165,7 @@ def test_turns_of_a_loop() -> None:
         "sub/1/each": RUNNING,
         "sub/1/inner": {"items": {"4": {"status": "Waiting"}}},
     }
-    assert drawn(places.order, nodes, question("q", "sub/1/inner", 4), loops=places.loops) == [
+    assert drawn(places.order, nodes, question("q", "sub/1/inner", 4), places=places) == [
         "├─ · z  Pending",
         "└─ … sub  Running  1 waiting, 1 succeeded",
         "   ├─ ✓ b  Succeeded  2 succeeded",
@@ -207,6 +218,33 @@ def test_what_takes_a_while() -> None:
     ]
 
 
+def test_a_failure_that_the_plan_foresaw_is_no_success() -> None:
+    handled = {**OK, "reason": "tool_unavailable", "message": "there is no tool"}
+    nodes = {
+        "deploy": {**handled, "route": "fix"},
+        "notify": {"items": {"0": OK, "1": handled}},
+        "gate": {**OK, "reason": "request_expired", "route": "late"},
+    }
+    assert drawn(["deploy", "notify", "gate"], nodes) == [
+        "├─ ! deploy  Failed but handled  (tool_unavailable)  → fix  there is no tool",
+        "├─ ! notify  Failed but handled  1 failed but handled, 1 succeeded",
+        "│  ├─ ✓ item 0  Succeeded",
+        "│  └─ ! item 1  Failed but handled  (tool_unavailable)  there is no tool",
+        "└─ ✓ gate  Succeeded  (request_expired)",
+    ]
+
+
+def test_what_a_run_stores_of_a_foreseen_failure_tells_it_from_a_success() -> None:
+    tool = {"class": "action", "kind": "server__tool", "params": {}, "on_error": {"allow_fail": True}}
+    done = {"class": "action", "kind": "transform", "params": {"map": {"a": {"value": 1}}}}
+    plan = compile_plan({"graph": {"nodes": [{"id": "call", **tool}, {"id": "done", **done}], "edges": []}})
+    nodes = to_status(plan, Host(lambda: NOW).run(plan, {}))["nodes"]
+    assert [line.split("  ")[:2] for line in drawn(["call", "done"], nodes)] == [
+        ["├─ ! call", "Failed but handled"],
+        ["└─ ✓ done", "Succeeded"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("spec", "order", "loops"),
     [
@@ -231,6 +269,28 @@ def test_steps_keep_the_order_of_their_author(spec: Any, order: list[str], loops
 )
 def test_lanes_are_counted(lanes: dict[str, int], text: str) -> None:
     assert lane_counts(lanes) == text
+
+
+def test_a_tree_and_a_picture_tell_the_same_of_lanes() -> None:
+    kinds = {"each": "fan-out", "agree": "ask", "ship": "transform", "join": "collect", "late": "ask"}
+    edges = [("each", "agree"), ("agree", "ship"), ("ship", "join"), ("join", "late")]
+    graph = {
+        "nodes": [{"id": name, "kind": kind} for name, kind in kinds.items()],
+        "edges": [{"from": source, "to": target} for source, target in edges],
+    }
+    nodes = {
+        "each": {**RUNNING, "lanes": {"total": 5, "succeeded": 1, "failed": 1, "canceled": 0}},
+        "agree": {"items": {"0": OK, "1": {"status": "Failed"}}},
+        "ship": {"items": {"0": OK}},
+        "late": {"status": "Waiting"},
+    }
+    asked = [question("q2", "agree", 2), question("q3", "agree", 3)]
+    places = places_of({"graph": graph})
+    drawing = draw_plan({"graph": graph}, "rel")
+    put_run(drawing, "Running", nodes, asked, NOW)
+    told = "2/5 lanes done, 1 failed, 2 waiting"
+    assert drawing.groups["each"].told == told
+    assert drawn(places.order, nodes, *asked, places=places)[0] == f"├─ … each  Running  {told}"
 
 
 class TestDescribe:
@@ -288,6 +348,7 @@ class TestDescribe:
         team.put("humanrequests", "q", spec=asked["spec"])
         assert run(["describe", "rel"]) == 0
         (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("Next:")]
+        assert "00.5Z" not in line
         assert told in line
 
     def test_nothing_is_next_in_a_run_that_has_ended(self, team: Team, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from compozy.cli.asking import payload_of_flags
 from compozy.cli.errors import CliError
 from compozy.cli.values import parse_value, read_inputs, read_json, set_path
+from support.proposals import put_for_review
 
 pytestmark = pytest.mark.unit
 
@@ -152,3 +153,48 @@ def test_a_payload_need_not_be_an_object() -> None:
     assert payload_of_flags(REQUEST, "respond", "3", []) == 3
     with pytest.raises(CliError, match="needs a payload that is an object"):
         payload_of_flags(REQUEST, "respond", "3", ["a=1"])
+
+
+PROPOSAL = {"tag": "v1", "api_key": "k-123456", "labels": {"team": "web", "token": "abc"}, "hosts": ["a"]}
+
+
+def test_set_changes_those_fields_of_what_is_proposed() -> None:
+    open_proposal = {"tag": "v1", "count": 2, "labels": {"team": "web"}, "hosts": [{"name": "a"}], "none": None}
+    request = put_for_review(open_proposal)
+    changed = payload_of_flags(request, "edit", None, ["count=3", "labels.team=ops"])
+    assert changed == {**open_proposal, "count": 3, "labels": {"team": "ops"}}
+    assert request == put_for_review(open_proposal)
+
+
+def test_a_payload_takes_the_place_of_the_proposal() -> None:
+    request = put_for_review(PROPOSAL)
+    assert payload_of_flags(request, "edit", '{"tag": "v2"}', []) == {"tag": "v2"}
+    assert payload_of_flags(request, "edit", '{"tag": "v2"}', ["hosts=[]"]) == {"tag": "v2", "hosts": []}
+
+
+@pytest.mark.parametrize(
+    ("proposal", "pairs", "missing"),
+    [
+        (PROPOSAL, ["tag=v2"], ["api_key", "labels.token"]),
+        (PROPOSAL, ["api_key=a"], ["labels.token"]),
+        ({"text": "word " * 10_000, "tag": "v1"}, ["tag=v2"], ["text"]),
+        ({"steps": [{"token": "abc"}]}, ["steps.more=1"], ["steps"]),
+        ({"q7Rk2Lx9TzPw4Vb8Nc3Mf6Hs1Jd5Gy0A": 1, "tag": "v1"}, ["tag=v2"], ["q7Rk2Lx9TzPw4Vb8Nc3Mf6Hs1Jd5Gy0A"]),
+    ],
+)
+def test_what_is_not_shown_in_full_is_not_kept(proposal: Any, pairs: list[str], missing: list[str]) -> None:
+    with pytest.raises(CliError, match="not shown in full") as caught:
+        payload_of_flags(put_for_review(proposal), "edit", None, pairs)
+    assert caught.value.code == "bad_input"
+    assert list(caught.value.details) == missing
+    assert "--payload JSON" in caught.value.redacted().as_line()
+
+
+def test_what_is_hidden_can_be_given_alone_or_with_what_it_is_in() -> None:
+    request = put_for_review(PROPOSAL)
+    alone = payload_of_flags(request, "edit", None, ["api_key=a", "labels.token=b"])
+    assert alone == {**PROPOSAL, "api_key": "a", "labels": {"team": "web", "token": "b"}}
+    whole = payload_of_flags(request, "edit", None, ["api_key=a", 'labels={"team": "x", "token": "c"}'])
+    assert whole == {**PROPOSAL, "api_key": "a", "labels": {"team": "x", "token": "c"}}
+    long = put_for_review({"text": "word " * 10_000, "tag": "v1"})
+    assert payload_of_flags(long, "edit", None, ["text=short", "tag=v1"]) == {"text": "short", "tag": "v1"}

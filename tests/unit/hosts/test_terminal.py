@@ -12,6 +12,8 @@ from compozy.hosts.terminal import Question, ask, can_ask
 from compozy.language.schema import SchemaInvalid, field_errors
 from compozy.requests.choices import Choice
 from compozy.requests.outcome import Answered, Declined, Unavailable
+from compozy.requests.proposed import Proposed
+from support.proposals import put_for_review
 
 pytestmark = pytest.mark.unit
 
@@ -361,6 +363,33 @@ def test_a_review_asks_for_the_decision_first(typed, expected):
     assert found == expected
     assert '  |   "tag": "v1"\n' in shown
     assert "  decision [approve | edit | reject | respond]: " in shown
+
+
+def edited(proposal, *typed):
+    """An edit of a proposal, as it is put at a terminal."""
+    shown = put_for_review(proposal)["spec"]
+    return exchange(
+        URL,
+        ["edit", *typed],
+        decisions=("approve", "edit"),
+        edit_schema=shown["editSchema"],
+        proposed=Proposed(shown["proposedPreview"], shown["proposalDigest"]),
+    )
+
+
+def test_an_edit_starts_from_what_is_proposed():
+    found, shown = edited({"tag": "v1", "force": False, "labels": {"team": "web"}}, "v2", "", "")
+    assert found == Answered({"tag": "v2", "force": False, "labels": {"team": "web"}}, "edit")
+    assert "  tag [text] (Enter = v1): " in shown
+    assert "  force [y/n] (Enter = false): " in shown
+    assert "  labels.team [text] (Enter = web): " in shown
+
+
+def test_an_edit_asks_anew_for_what_is_not_shown_in_full():
+    found, shown = edited({"tag": "v1", "password": "hunter2"}, "", "swordfish")
+    assert found == Answered({"tag": "v1", "password": "swordfish"}, "edit")
+    assert "  password [text] (not shown in full: give it anew): " in shown
+    assert edited({"tag": "v1", "password": "hunter2"}, "", "")[0] == Declined()
 
 
 def test_declining_is_no_choice_but_a_blank_line():

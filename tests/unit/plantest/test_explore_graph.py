@@ -40,6 +40,15 @@ def endings(report):
     return {(ending.phase, ending.reason, ending.step) for ending in report.endings}
 
 
+def test_runs_that_lead_elsewhere_end_otherwise():
+    spec = parse_document((ROOT / "examples" / "deploy.yaml").read_text("utf-8")).spec
+    report = explore(compile_plan(spec), spec)
+    assert {(ending.phase, ending.last) for ending in report.endings} == {
+        ("Succeeded", "deploy"),
+        ("Succeeded", "too_late"),
+    }
+
+
 def route(node_id, default, **ways):
     return node(node_id, "route", routes=[{"when": when, "to": to} for to, when in ways.items()], default=default)
 

@@ -23,7 +23,7 @@ def explored(capsys, name, *more):
 
 def test_the_cases_of_the_examples_pass(capsys):
     assert run(["plan", "test", str(EXAMPLES)]) == 0
-    assert "16 passed, 0 failed" in capsys.readouterr().out
+    assert "19 passed, 0 failed" in capsys.readouterr().out
 
 
 def test_a_case_that_does_not_end_as_it_must_says_what_was_expected(capsys):

@@ -14,7 +14,7 @@ from compozy.cli.kube.client import Object
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.listing import sort_key
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, parse_time, until
+from compozy.cli.output.times import age, parse_time, seconds_only, until
 from compozy.cli.preview import preview
 from compozy.cli.runtree import places_of, tree_of
 from compozy.cli.session import Session
@@ -38,7 +38,7 @@ def describe(session: Session, run_name: str) -> None:
     now = session.now()
     places = places_of(stored.plan_of(run))
     tree = tree_of(places.order, stored.full_nodes(run, outputs=False), questions)
-    for line in (*_head(run, questions, now), "", *tree_lines(tree, now, places.loops)):
+    for line in (*_head(run, questions, now), "", *tree_lines(tree, now, places)):
         session.out(line)
 
 
@@ -84,11 +84,11 @@ def _next(status: Object, waiting: Sequence[Object], now: datetime) -> str:
     first = min(waiting, key=lambda item: sort_key(item, "pending"), default=None)
     closes = first["spec"].get("expiresAt") if first else None
     goes_on = status.get("deadline") if status.get("phase") not in ENDED else None
-    if _is_earlier(goes_on, closes):
-        return f"goes on by itself {until(goes_on, now)} ({goes_on})"
+    if goes_on and _is_earlier(goes_on, closes):
+        return f"goes on by itself {until(goes_on, now)} ({seconds_only(goes_on)})"
     if first and closes:
         item = f" item {first['spec']['item']}" if first["spec"].get("item") is not None else ""
-        return f"{first['spec']['node']}{item} closes {until(closes, now)} ({closes})"
+        return f"{first['spec']['node']}{item} closes {until(closes, now)} ({seconds_only(closes)})"
     return "no question has a deadline" if waiting else ""
 
 
@@ -99,7 +99,7 @@ def _is_earlier(text: str | None, other: str | None) -> bool:
 
 
 def _moment(text: str | None, now: datetime) -> str:
-    return f"{text} ({age(text, now)} ago)" if text else "<unknown>"
+    return f"{seconds_only(text)} ({age(text, now)} ago)" if text else "<unknown>"
 
 
 def _line(title: str, value: str) -> str:

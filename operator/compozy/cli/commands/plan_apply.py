@@ -18,14 +18,15 @@ READY_SECONDS = 5.0
 
 
 @command("apply", formats=("json", "yaml", "name"))
-@click.option(
-    "-f", "--filename", "file", required=True, type=click.Path(), metavar="FILE", help="The plan; `-` reads stdin."
-)
+@click.argument("path", metavar="[FILE]", required=False, type=click.Path())
+@click.option("-f", "--filename", "file", type=click.Path(), metavar="FILE", help="The plan; `-` reads stdin.")
 @click.option("--name", metavar="NAME", help="Name of the Plan. Default: the plan's own, else the file's.")
 @click.option("--force-conflicts", is_flag=True, help="Take over fields that others have set.")
-def apply(session: Session, file: str, name: str | None, force_conflicts: bool) -> int:
+def apply(session: Session, path: str | None, file: str | None, name: str | None, force_conflicts: bool) -> int:
     """Create or update a Plan from a bare document or a manifest. Nothing is written when it has problems."""
-    plan, document, _ = require_plan(file)
+    if bool(path) == bool(file):
+        raise click.UsageError("say what to apply: FILE, or -f FILE")
+    plan, document, _ = require_plan(path or file or "")
     namespace = _namespace(session, document.namespace)
     body = _manifest(_name(plan, name), namespace, document.metadata, document.spec)
     before = _existing(session, namespace, body["metadata"]["name"])

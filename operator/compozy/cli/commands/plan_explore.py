@@ -122,7 +122,9 @@ def _summary(session: Session, found: "Report") -> None:
             session.out(clean(f"note: {check.place.label}: {note}"))
     for ending in found.endings:
         step = f" at {ending.step}" if ending.step else ""
-        session.out(clean(f"{counted(ending.runs, 'run')} {ending.phase}{step}: {ending.message}"))
+        # How many steps a graph has executed differs with the lanes and turns of its runs.
+        told = f" after {ending.last}" if ending.last else f"{step}: {ending.message}"
+        session.out(clean(f"{counted(ending.runs, 'run')} {ending.phase}{told}"))
     for limit in found.limits:
         session.out(clean(f"limit: {limit}"))
     runs, paths = counted(found.runs, "run"), counted(found.paths, "path")
@@ -144,6 +146,7 @@ def _as_json(name: str | None, document: "PlanDocument", found: "Report") -> dic
                 "phase": ending.phase,
                 "reason": ending.reason,
                 "step": ending.step,
+                "last": ending.last,
                 "message": ending.message,
                 "runs": ending.runs,
                 "case": ending.situation.as_case(),

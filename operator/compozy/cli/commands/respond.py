@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from compozy.cli.answering import Answer, raise_if_resolved, submit
+from compozy.cli.answering import Answer, raise_if_resolved, still_open_because, submit
 from compozy.cli.asking import WITH_PAYLOAD, ask_here, payload_of_flags, person_is_here, schema_of
 from compozy.cli.catalog import names_in
 from compozy.cli.command import command
@@ -34,7 +34,7 @@ from compozy.requests.outcome import Answered, Declined
     "pairs",
     multiple=True,
     metavar="K=V",
-    help="One field of the answer. Can be given again.",
+    help="One field of the answer; with edit, one that changes. Can be given again.",
     shell_complete=answer_fields,
 )
 @click.option("--decline", is_flag=True, help="The same as --decision decline.")
@@ -150,4 +150,4 @@ def _print(session: Session, request: Object) -> None:
     done = "declined" if declined else DECIDED.get(response["decision"], "answered")
     session.out(f"humanrequest/{name} {done}{f': {counted}' if counted else ''}")
     if state_of(request) == "Pending":
-        session.note("The answer is recorded. The operator has not taken it up yet.")
+        session.note(still_open_because(session, request))

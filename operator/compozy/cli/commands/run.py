@@ -5,7 +5,8 @@ unattended and every question resolves at once as its plan declares.
 """
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -125,14 +126,28 @@ def _check_inputs(compiled: "CompiledPlan", inputs: Mapping[str, Any]) -> None:
     try:
         compiled.resolve_inputs(inputs)
     except InputsInvalid as invalid:
-        lines = [f"{path}: {message}" for path, message in invalid.problems.items()]
+        lines = list(_faults(invalid.problems, invalid.schema))
+        # The whole schema is for programs and logs; a person needs what is missing.
+        if not sys.stderr.isatty():
+            lines.append("schema: " + json.dumps(invalid.schema, ensure_ascii=False))
         raise CliError(
             "inputs_invalid",
-            "the inputs do not fit the plan",
+            "the inputs do not fit the plan: give each as --input NAME=VALUE",
             invalid.problems,
             extra={"schema": invalid.schema},
-            lines=[*lines, "schema: " + json.dumps(invalid.schema, ensure_ascii=False)],
+            lines=lines,
         ) from invalid
+
+
+def _faults(problems: Mapping[str, str], schema: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each input that is missing or does not fit, with what it means and what can be given."""
+    from compozy.requests.forms import fields
+
+    form = {field.name: field for field in fields(schema)}
+    for name, problem in problems.items():
+        field = form.get(name)
+        label = f" — {field.description}" if field and field.description else ""
+        yield f"{name}: {problem}{label}{f' [{field.hint}]' if field else ''}"
 
 
 def _person_is_here(session: Session) -> bool:

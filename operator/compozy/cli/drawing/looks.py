@@ -44,6 +44,8 @@ STATES: Mapping[str, Look] = {
     "Canceled": Look("#e2e8f0", "#475569", "#1e293b", 2, (4, 4), "✗"),
 }
 STATES = {**STATES, "Ready": STATES["Pending"]}
+HANDLED = Look("#ffedd5", "#c2410c", "#431407", 2, (), "!")
+"""Where a failure was foreseen by the plan."""
 PLAIN = Look("#eef2ff", "#475569", "#0f172a")
 """Without a run."""
 PEOPLE = Look("#fdf4ff", "#a21caf", "#4a044e", 2)
@@ -59,6 +61,8 @@ FRAME = "#7b8794"
 
 def look_of(shape: Shape) -> tuple[str, Look]:
     """The name of a look and the look."""
+    if shape.is_handled:
+        return "handled", HANDLED
     if shape.status is not None:
         return shape.status.lower(), STATES[shape.status]
     return ("people", PEOPLE) if shape.form == "person" else ("plain", PLAIN)
@@ -76,7 +80,7 @@ def look_of_link(link: Link) -> Look:
 
 def lines_of(shape: Shape) -> Iterator[str]:
     """The lines inside a shape. They hold what authors wrote: whoever draws escapes them."""
-    mark = f"{STATES[shape.status].mark} " if shape.status is not None else ""
+    mark = f"{look_of(shape)[1].mark} " if shape.status is not None else ""
     person = f"{PERSON} " if shape.form == "person" else ""
     title, kind = clean(shape.title), clean(shape.kind) + (", reviewed" if shape.is_reviewed else "")
     yield cut(mark + person + title, TITLE)

@@ -48,6 +48,8 @@ class Shape:
     """Whether a person decides before it runs."""
     status: str | None = None
     """Where it stands; None where nothing runs."""
+    is_handled: bool = False
+    """Whether it has succeeded only since the plan says what follows when it fails."""
     told: list[str] = field(default_factory=list)
     """What the run says of it, such as who is waited for."""
     items: dict[str, str] = field(default_factory=dict)

@@ -9,13 +9,14 @@ from compozy.cli.drawing.cells import Cells, Lanes, cells_of
 from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
-from compozy.cli.output.times import age, until
+from compozy.cli.output.times import age, seconds_only, until
+from compozy.cli.states import HANDLED, lane_counts, word_of
 from compozy.cli.whom import whom
 
 MOST_WAITING = 3
 """As many questions are told at one shape."""
 
-_URGENCY = ("Waiting", "Running", "Ready", "Failed", "Succeeded", "Canceled", "Skipped", "Pending")
+_URGENCY = ("Waiting", "Running", "Ready", "Failed", HANDLED, "Succeeded", "Canceled", "Skipped", "Pending")
 """Of lanes in several states, the first of these is shown."""
 _ENDED_PHASES = ("Succeeded", "Failed", "Canceled")
 _FINAL = ("Succeeded", "Failed", "Skipped", "Canceled")
@@ -36,6 +37,7 @@ def put_run(
     for shape in drawing.shapes.values():
         told = cells.of(shape.id)
         shape.items = {".".join(map(str, lanes)): one["status"] for lanes, one in sorted(told.items()) if lanes}
+        shape.is_handled = _status(told) == "Succeeded" and HANDLED in map(word_of, told.values())
         shape.status = _status(told) or ("Skipped" if has_ended and shape.group is None else "Pending")
     for shape in drawing.shapes.values():
         if shape.group is not None and not cells.of(shape.id):
@@ -68,7 +70,7 @@ def _inherited(drawing: Drawing, group: Group, cells: Cells, has_ended: bool) ->
 def _lines(shape: Shape, cells: Cells, now: datetime) -> Iterator[str]:
     told = cells.of(shape.id)
     if len(told) > 1:
-        yield _counted(one["status"] for one in told.values())
+        yield _counted(map(word_of, told.values()))
     elif told:
         yield from _cell_lines(next(iter(told.values())), now)
     waiting = cells.waiting.get(shape.id, [])
@@ -81,12 +83,15 @@ def _lines(shape: Shape, cells: Cells, now: datetime) -> Iterator[str]:
 
 
 def _cell_lines(told: Mapping[str, Any], now: datetime) -> Iterator[str]:
-    if told["status"] in ("Failed", "Canceled"):
+    word = word_of(told)
+    if word == HANDLED:
+        yield word
+    if word in ("Failed", "Canceled", HANDLED):
         yield cut(clean(": ".join(str(told[key]) for key in ("reason", "message") if told.get(key))), _MESSAGE)
     if (told.get("attempt") or 1) > 1:
         yield f"attempt {told['attempt']}"
     if told.get("until") and told["status"] not in _FINAL:
-        yield f"until {clean(told['until'])} ({until(told['until'], now)})"
+        yield f"until {seconds_only(told['until'])} ({until(told['until'], now)})"
     if told.get("run"):
         yield f"run: {clean(told['run'])}"
 
@@ -124,11 +129,10 @@ def _lane_totals(shape: str, cells: Cells) -> dict[str, int]:
 
 
 def _count_lanes(drawing: Drawing, group: Group, cells: Cells) -> None:
-    """`12/40 done, 1 failed, 3 waiting` in the title of a fan-out's frame."""
+    """How the lanes stand, in the title of a fan-out's frame."""
     lanes = _lane_totals(group.owner, cells)
     if not lanes:
         return
-    done = sum(lanes.get(key, 0) for key in ("succeeded", "failed", "canceled"))
     depth = len(next(iter(cells.of(group.owner)))) + 1
     waiting = {
         at[:depth]
@@ -137,10 +141,7 @@ def _count_lanes(drawing: Drawing, group: Group, cells: Cells) -> None:
         for at, told in cells.of(shape.id).items()
         if told["status"] == "Waiting"
     }
-    parts = [f"{done}/{lanes.get('total', done)} done"]
-    parts += [f"{lanes[key]} {key}" for key in ("failed", "canceled") if lanes.get(key)]
-    parts += [f"{len(waiting)} waiting"] if waiting else []
-    group.told = ", ".join(parts)
+    group.told = lane_counts(lanes, len(waiting))
 
 
 def _is_within(drawing: Drawing, inner: str | None, outer: str) -> bool:

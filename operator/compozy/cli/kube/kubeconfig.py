@@ -37,7 +37,7 @@ def load_access(
     if merged is None:
         access = _in_cluster(environ, service_account)
         if access is None:
-            raise ConfigError("no cluster is configured: set KUBECONFIG or give --kubeconfig FILE")
+            raise ConfigError(_why_none(selection, environ))
     else:
         access = _from_config(merged, selection)
     return _with_flags(access, selection)
@@ -50,12 +50,25 @@ def _config_files(selection: Selection, environ: Mapping[str, str]) -> list[Path
         if not path.is_file():
             raise ConfigError(f"kubeconfig {path} does not exist")
         return [path]
-    listed = environ.get("KUBECONFIG", "")
-    if listed:
-        paths = [Path(part) for part in listed.split(os.pathsep) if part]
-    else:
-        paths = [Path(environ.get("HOME") or Path.home()) / ".kube" / "config"]
+    paths = _listed(environ) or [Path(environ.get("HOME") or Path.home()) / ".kube" / "config"]
     return [path for path in dict.fromkeys(paths) if path.is_file()]
+
+
+def _listed(environ: Mapping[str, str]) -> list[Path]:
+    """The files that the environment names."""
+    return [Path(part) for part in environ.get("KUBECONFIG", "").split(os.pathsep) if part]
+
+
+def _why_none(selection: Selection, environ: Mapping[str, str]) -> str:
+    """Why no cluster is known, and what to do about it."""
+    listed = [] if selection.kubeconfig else _listed(environ)
+    if listed and not any(path.is_file() for path in listed):
+        names = ", ".join(map(str, dict.fromkeys(listed)))
+        return (
+            f"KUBECONFIG is set to {names}, and no such file is there: "
+            "set it to a file that is, or unset it to use ~/.kube/config"
+        )
+    return "no cluster is configured: set KUBECONFIG or give --kubeconfig FILE"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -33,6 +33,16 @@ def short_duration(seconds: float) -> str:
     return _two(left // _YEAR, "y", left % _YEAR // _DAY, "d")
 
 
+def seconds_only(text: str) -> str:
+    """A time as people read it: in UTC, without fractions of a second."""
+    moment = parse_time(text)
+    return (
+        "<unknown>"
+        if moment is None
+        else f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat('T', 'seconds')}Z"
+    )
+
+
 def age(text: str | None, now: datetime) -> str:
     """How long ago a time was; `<unknown>` where there is none."""
     moment = parse_time(text)

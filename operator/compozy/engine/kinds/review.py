@@ -1,6 +1,7 @@
 """`review`: a person decides over an action with its exact parameters before it runs."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from compozy.engine.codes import NOT_CONFORMING, UNDECIDED, UNRENDERABLE
 from compozy.engine.conforming import misfit_answer
@@ -11,6 +12,7 @@ from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeede
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.language.compiled import ReviewSpec
 from compozy.language.errors import LanguageError
+from compozy.language.field_order import ORDER
 
 
 def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
@@ -36,9 +38,23 @@ def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcom
         review.decisions,
         kind="Review",
         proposal=parameters,
-        edit_schema=(review.edit_schema or strict_schema(parameters)) if "edit" in review.decisions else None,
+        edit_schema=_edit_schema(review, parameters) if "edit" in review.decisions else None,
         respond_schema=review.respond_schema if "respond" in review.decisions else None,
     )
+
+
+def _edit_schema(review: ReviewSpec, parameters: Any) -> Mapping[str, Any]:
+    """The shape of a replacement, its fields in the order of those of a `respond` where they have the same names.
+
+    What was proposed has lost the order of its author in storage, and the declared output has not.
+    """
+    if review.edit_schema is not None:
+        return review.edit_schema
+    schema, declared = strict_schema(parameters), review.respond_schema or {}
+    names = schema.get("properties", {})
+    known = [name for name in declared.get(ORDER) or declared.get("properties", ()) if name in names]
+    ordered = [*known, *(name for name in names if name not in known)]
+    return schema if ordered == list(names) else {**schema, ORDER: ordered}
 
 
 def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: NodeEvent) -> Outcome:

@@ -9,6 +9,7 @@ from compozy.engine.effects import Call, OpenRequest
 from compozy.engine.events import CallFailed, CallFinished, Event, RequestAnswered, RequestUnanswered
 from compozy.engine.proposals import strict_schema
 from compozy.language.compiled import CompiledPlan
+from compozy.language.field_order import ORDER
 from compozy.language.values import dump_json
 from compozy.plantest.compare import place_of
 from compozy.plantest.exploring.labels import label_of
@@ -114,7 +115,8 @@ class Options:
     def _replacements(self, question: OpenRequest) -> list[Any]:
         """The parameters that are proposed, and others that may be put in their place."""
         proposal, schema = question.proposal, question.edit_schema or {}
-        if holds_unknown(proposal) and schema == strict_schema(proposal):
+        shape = {key: value for key, value in schema.items() if key != ORDER}
+        if holds_unknown(proposal) and shape == strict_schema(proposal):
             # Nobody knows what these look like, so neither does the schema that follows from them.
             return [proposal]
         return [proposal, *(value for value in few_values_for(schema, self._hints) if value != proposal)]

@@ -21,6 +21,8 @@ class Ending:
     reason: str
     step: str
     """The step or node that ended them; empty where they ran to their end."""
+    last: str
+    """In a graph that ran to its end: the nodes to which its ways led, with commas between."""
     message: str
     runs: int
     situation: Situation

@@ -1,0 +1,83 @@
+"""What an edit starts from: the proposal, as far as what is shown of it is the proposal itself.
+
+People see a preview: secrets are taken out of it, and a large one is left out as a whole. The digest of the exact
+parameters stands beside it. Where the two agree, all that is shown is exact, whatever it looks like. Where they
+do not, a value that holds a marker is not known here, and no edit may put the marker in its place.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from compozy.engine.proposals import digest_of
+from compozy.requests.forms import MISSING, FormField, payload_of
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What is shown of the parameters that a review is about."""
+
+    preview: Any
+    digest: str | None
+    """Of the exact parameters; where there is none, nothing that is shown is known to be exact."""
+
+    def start(self, form: Sequence[FormField]) -> list[FormField]:
+        """Return the form of a replacement, each field with the value that is proposed as its default.
+
+        A field whose value is not known in full has no default and must be given: left blank it would be lost.
+        """
+        return [self._started(field) for field in form]
+
+    def overlay(self, form: Sequence[FormField], given: Iterable[tuple[str, ...]]) -> tuple[Any, list[FormField]]:
+        """Return the proposal to change in place, and the fields whose value must be given and is not.
+
+        Args:
+            form: the form of a replacement.
+            given: paths that are given anew, each as a whole.
+        """
+        started, paths = self.start(form), list(given)
+        values = {field.path: deepcopy(field.default) for field in started if field.default is not MISSING}
+        lacking = [
+            field
+            for field in started
+            if field.hidden and not any(field.path[: len(path)] == path for path in paths)
+        ]
+        return payload_of(values), lacking
+
+    def _started(self, field: FormField) -> FormField:
+        value = self.preview
+        for name in field.path:
+            if not isinstance(value, Mapping) or (name not in value and self._is_altered(list(value))):
+                return _hidden(field)
+            value = value.get(name, MISSING)
+            if value is MISSING:
+                return replace(field, default=MISSING)
+        return _hidden(field) if self._is_altered(value) else replace(field, default=value)
+
+    def _is_altered(self, value: Any) -> bool:
+        """Whether a part of what is shown may be another one than what is proposed."""
+        if self._is_exact:
+            return False
+        # What no marker explains was changed in another way: then nothing can be relied on.
+        return not _holds_marker(self.preview) or _holds_marker(value)
+
+    @cached_property
+    def _is_exact(self) -> bool:
+        return self.digest is not None and digest_of(self.preview) == self.digest
+
+
+def _hidden(field: FormField) -> FormField:
+    return replace(field, default=MISSING, required=True, hidden=True)
+
+
+def _holds_marker(value: Any) -> bool:
+    # Only here: the plugin would load what knows secrets by their looks at each start.
+    from compozy.redaction.credentials import MARKER
+
+    if isinstance(value, str):
+        return MARKER in value
+    if isinstance(value, Mapping):
+        return any(_holds_marker(part) for item in value.items() for part in item)
+    return isinstance(value, list) and any(map(_holds_marker, value))

@@ -1,0 +1,83 @@
+"""What an edit starts from."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compozy.engine.proposals import digest_of, strict_schema
+from compozy.redaction.redactor import PLAIN
+from compozy.requests.bounds import preview
+from compozy.requests.forms import MISSING, fields, payload_of
+from compozy.requests.proposed import Proposed
+
+pytestmark = pytest.mark.unit
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-100, 100)
+    | st.text("ab. ", max_size=4)
+    | st.just("token=hunter2hunter2"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def started(proposal: Any, shown: Any = MISSING) -> dict[str, Any]:
+    """The fields of the form by their names."""
+    seen = preview(PLAIN.json(proposal)) if shown is MISSING else shown
+    return {
+        field.name: field for field in Proposed(seen, digest_of(proposal)).start(fields(strict_schema(proposal)))
+    }
+
+
+def test_each_field_starts_with_what_is_proposed():
+    form = started({"tag": "v1", "deep": {"count": 2}, "hosts": ["a"]})
+    assert {name: field.default for name, field in form.items()} == {"tag": "v1", "deep.count": 2, "hosts": ["a"]}
+    assert not any(field.hidden for field in form.values())
+
+
+def test_what_is_hidden_has_no_default_and_must_be_given():
+    form = started({"tag": "v1", "password": "hunter2", "url": "https://me:hunter2@example.com/"})
+    assert {name for name, field in form.items() if field.hidden} == {"password", "url"}
+    assert all(field.default is MISSING and field.required for field in form.values() if field.hidden)
+    assert form["tag"].default == "v1"
+
+
+def test_what_was_left_out_as_a_whole_is_known_nowhere():
+    form = started({"text": "word " * 10_000, "truncated": True, "byte_size": 3})
+    assert all(field.hidden for field in form.values())
+
+
+def test_text_that_only_looks_like_a_marker_is_what_is_proposed():
+    assert started({"note": "[REDACTED]"})["note"].default == "[REDACTED]"
+    assert started({"truncated": True, "byte_size": 3})["byte_size"].default == 3
+
+
+def test_what_no_marker_explains_is_relied_on_nowhere():
+    assert all(field.hidden for field in started({"a": "b", "c": "d"}, {"a": "b?", "c": "d"}).values())
+    without = Proposed({"a": "b"}, None).start(fields(strict_schema({"a": "b"})))
+    assert [field.hidden for field in without] == [True]
+
+
+def test_numbers_come_back_from_the_api_server_in_another_spelling():
+    assert started({"share": 1.0}, {"share": 1})["share"].default == 1
+
+
+@given(st.dictionaries(st.sampled_from("abc"), JSON, max_size=3))
+def test_a_default_is_never_another_value_than_the_proposed_one(proposal):
+    form = started(proposal)
+    known = {field.path: field.default for field in form.values() if field.default is not MISSING}
+    for path, value in known.items():
+        part = proposal
+        for name in path:
+            part = part[name]
+        assert part == value
+    assert all(field.hidden == (field.default is MISSING) for field in form.values())
+    if not any(field.hidden for field in form.values()) and form:
+        assert payload_of(known) == proposal
+    if "hunter2" not in json.dumps(proposal):
+        assert not any(field.hidden for field in form.values())
