@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import urllib3
 
@@ -66,12 +68,19 @@ class RunningWebhook:
         self.url = url
         self.judges = judges
         self._loop = loop
-        context = ssl.create_default_context(cadata=authority)
-        self._pool = urllib3.PoolManager(ssl_context=context, retries=False)
+        self._context = ssl.create_default_context(cadata=authority)
+        self._pool = urllib3.PoolManager(maxsize=32, ssl_context=self._context, retries=False)
 
     def send(self, method: str, url: str, body: bytes | None = None, **headers: str) -> urllib3.BaseHTTPResponse:
         """One request, as it is."""
         return self._pool.request(method, url, body=body, headers=headers)
+
+    def connect(self) -> ssl.SSLSocket:
+        """A connection of one's own."""
+        parts = urlsplit(self.url)
+        assert parts.hostname and parts.port
+        plain = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        return self._context.wrap_socket(plain, server_hostname=parts.hostname)
 
     def post(self, body: bytes, content_type: str = "application/json") -> urllib3.BaseHTTPResponse:
         """One POST where reviews are answered."""

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compozy.controllers.cache import Cache
+from compozy.controllers.webhook import server
 from compozy.controllers.webhook.certificates import FromDirectory
 from compozy.controllers.webhook.issuing import make_issue
+from compozy.controllers.webhook.reviewer import MOST_OF_ONE
 from compozy.controllers.webhook.server import MAX_BODY
 from compozy.controllers.webhook.tls import Tls
 from support.answer_strategies import ANYTHING
@@ -141,6 +145,110 @@ def test_a_run_that_is_gone_leaves_open_who_started_it(webhook):
 def test_where_the_api_server_cannot_be_read_nothing_is_said(webhook):
     review = review_of(question(run="unreadable"), response({"environment": "staging"}), "alice")
     assert webhook.post(json.dumps(review).encode()).status == 503
+
+
+# -- many at once --------------------------------------------------------------------------------------------
+
+
+class SlowCache(Cache):
+    """Knows agents of any name; whoever looks for the one that is `slow` waits."""
+
+    def __init__(self):
+        super().__init__()
+        self.looked_for, self.is_held, self.go_on = [], threading.Event(), threading.Event()
+
+    def get(self, kind, key):
+        if kind != "Agent":
+            return super().get(kind, key)
+        self.looked_for.append(key.name)
+        if key.name == "slow":
+            self.is_held.set()
+            assert self.go_on.wait(60)
+        return {}
+
+
+@pytest.fixture
+def slow():
+    """A webhook on which mallory has an answer that takes long: what it knows, and what becomes of that answer."""
+    cache = SlowCache()
+    metadata = {"name": "of-erin", "namespace": NAMESPACE, "uid": "1", "resourceVersion": "1"}
+    cache.put({"kind": "PlanRun", "metadata": metadata, "spec": {"startedBy": "erin"}})
+    with running(cache) as webhook, ThreadPoolExecutor(32) as pool:
+        try:
+            first = pool.submit(ask, webhook, "mallory", "slow")
+            assert cache.is_held.wait(30)
+            yield webhook, cache, pool, first
+        finally:
+            cache.go_on.set()
+
+
+def naming(agent):
+    return response({"environment": "staging", "reviewer": agent})
+
+
+def ask(webhook, user, agent):
+    """The status of the reply to an answer that names an agent."""
+    return webhook.post(json.dumps(review_of(question(), naming(agent), user)).encode()).status
+
+
+def given_up(webhook, user, agent):
+    """Ask about an answer, on a connection that closes before there is a reply."""
+    body = json.dumps(review_of(question(), naming(agent), user)).encode()
+    lines = ("POST /answers HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {len(body)}")
+    head = "".join(f"{line}\r\n" for line in (*lines, ""))
+    with webhook.connect() as connection:
+        connection.sendall(head.encode() + body)
+        # What came after it has been read, so it has been too.
+        assert ask(webhook, "alice", "any") == 200
+    assert ask(webhook, "alice", "any") == 200
+
+
+def test_nobody_waits_for_the_answers_of_somebody_else(slow):
+    webhook, cache, pool, first = slow
+    others = [pool.submit(ask, webhook, "mallory", "slow") for _ in range(9)]
+    assert ask(webhook, "alice", "any") == 200
+    assert cache.looked_for.count("slow") == 1, "those of one user are judged one at a time"
+    cache.go_on.set()
+    assert [one.result() for one in (first, *others)] == [200] * 10
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun(slow):
+    webhook, cache, _, first = slow
+    given_up(webhook, "mallory", "given-up")
+    cache.go_on.set()
+    assert (first.result(), ask(webhook, "mallory", "last")) == (200, 200)
+    assert [name for name in cache.looked_for if name != "any"] == ["slow", "last"]
+
+
+def test_what_is_older_than_the_api_server_waits_is_not_begun(slow, monkeypatch):
+    webhook, cache, _, first = slow
+    monkeypatch.setattr(server, "SECONDS", 0.2)
+    assert ask(webhook, "mallory", "too-old") == 503
+    monkeypatch.undo()
+    cache.go_on.set()
+    assert (first.result(), ask(webhook, "mallory", "last")) == (200, 200)
+    assert cache.looked_for == ["slow", "last"]
+
+
+def test_what_is_being_judged_counts_until_it_is_over_whoever_still_waits(slow, monkeypatch):
+    webhook, cache, *_ = slow
+    monkeypatch.setattr(server, "SECONDS", 0.2)
+    for _ in range(3):
+        assert ask(webhook, "mallory", "slow") == 503
+    monkeypatch.undo()
+    assert ask(webhook, "alice", "any") == 200
+    assert cache.looked_for == ["slow", "any"]
+
+
+def test_the_answers_of_one_user_leave_room_for_others(slow):
+    webhook, cache, pool, _ = slow
+    bodies = [json.dumps(review_of(question(), naming("slow"), "mallory")).encode()] * MOST_OF_ONE
+    answers = [pool.submit(webhook.post, body) for body in bodies]
+    refused = next(as_completed(answers)).result()
+    assert (refused.status, b"too many" in refused.data) == (503, True)
+    assert ask(webhook, "alice", "any") == 200
+    cache.go_on.set()
+    assert sorted(one.result().status for one in answers) == [200] * (MOST_OF_ONE - 1) + [503]
 
 
 # -- what is no review ---------------------------------------------------------------------------------------

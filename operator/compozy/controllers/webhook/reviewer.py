@@ -1,5 +1,6 @@
 """Judges what the API server asks about."""
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,13 @@ from compozy.controllers.paths import list_of
 from compozy.requests.admission import Answering, read_review, reply
 from compozy.requests.verdict import Verdict
 
+MOST_OF_ONE = 16
+"""How many answers of one user may wait: whoever sends more leaves room for others."""
+
+
+class TooMany(Exception):
+    """One user has sent more answers than are judged at once."""
+
 
 class Reviewer:
     """From the body of an AdmissionReview to the one that answers it."""
@@ -19,12 +27,27 @@ class Reviewer:
         self._api = api
         self._cache = cache
         self._judges = judges
+        self._of_user: Counter[str] = Counter()
 
     async def review(self, body: bytes) -> tuple[Verdict | None, dict[str, Any]]:
-        """Return the verdict, None where there was nothing to judge, and the reply. Raises `ReviewInvalid`."""
+        """Return the verdict, None where there was nothing to judge, and the reply.
+
+        Raises ReviewInvalid, or TooMany.
+        """
         review = await self._judges.work(partial(read_review, body))
-        verdict = None if review.answering is None else await self._verdict(review.answering)
+        verdict = None if review.answering is None else await self._admitted(review.answering)
         return verdict, reply(review, verdict)
+
+    async def _admitted(self, answering: Answering) -> Verdict:
+        user = answering.identity.user
+        if self._of_user[user] >= MOST_OF_ONE:
+            raise TooMany(f"too many answers of {user!r} at once")
+        self._of_user[user] += 1
+        try:
+            return await self._verdict(answering)
+        finally:
+            self._of_user[user] -= 1
+            self._of_user += Counter()  # without those that have none
 
     async def _verdict(self, answering: Answering) -> Verdict:
         run = await self._run_of(answering.request)
