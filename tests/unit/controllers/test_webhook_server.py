@@ -20,7 +20,7 @@ from compozy.controllers.webhook.server import MAX_BODY
 from compozy.controllers.webhook.tls import Tls
 from support.answer_strategies import ANYTHING
 from support.apiserver import request
-from support.webhook import review_of, running, told_to_the_plugin
+from support.webhook import review_of, review_of_approval, review_of_write, running, told_to_the_plugin
 
 pytestmark = pytest.mark.unit
 
@@ -114,6 +114,53 @@ def test_the_plugin_makes_the_same_error_of_it(webhook, asked, given, who, code,
         assert error.details == details
     if code == "input_validation":
         assert error.extra == {"origin": "response", "field": "others.0", "reason": "unknown_reference"}
+
+
+def several(run="of-erin", **responders):
+    """A question that several people must approve."""
+    policy = {"approvals": 3, **responders}
+    asked = question(run=run, kind="Review", decisions=["approve", "reject"], responders=policy)
+    return {**asked, "approvals": []}
+
+
+def test_an_approval_that_counts_goes_through(webhook):
+    asked = {**several(initiator="deny"), "approvals": [{"responder": "bob"}]}
+    assert webhook.reply(review_of_approval(asked, "alice"))["allowed"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "who", "code"),
+    [
+        (several(initiator="deny"), "erin", "respond_self_denied"),
+        (several(), BOT, "respond_not_permitted"),
+        (several(run="of-bot", agents="allow"), BOT, "respond_self_denied"),
+        (several(users=["bob"]), "alice", "respond_not_permitted"),
+        (several(groups=["keepers"]), "alice", "respond_not_permitted"),
+    ],
+    ids=str,
+)
+def test_an_approval_that_does_not_count_is_refused_with_its_code(webhook, asked, who, code):
+    reply = webhook.reply(review_of_approval(asked, who, "team"))
+    status = reply["status"]
+    assert (reply["allowed"], status["code"], status["reason"]) == (False, 403, "Forbidden")
+    first, second = status["details"]["causes"]
+    assert first == {"reason": "FieldValueInvalid", "field": "approvals", "message": code}
+    assert (second["field"], f"{code}: {second['message']}") == ("approvals", status["message"])
+    error = told_to_the_plugin(reply)
+    assert (error.code, error.exit_code) == (code, 77)
+
+
+def test_what_takes_an_approval_away_is_let_through(webhook):
+    asked = {**several(initiator="deny"), "approvals": [{"responder": "erin"}]}
+    assert webhook.reply(review_of_write(asked, {**asked, "approvals": []}, "erin"))["allowed"]
+
+
+def test_an_approval_that_comes_with_a_decision_is_judged_as_the_decision(webhook):
+    """The API server admits no such thing."""
+    asked = several(initiator="deny")
+    new = {**asked, "approvals": [{"responder": "erin"}], "response": response(decision="reject")}
+    error = told_to_the_plugin(webhook.reply(review_of_write(asked, new, "erin")))
+    assert error.code == "respond_self_denied"
 
 
 def test_what_brings_no_answer_is_let_through(webhook):
@@ -333,9 +380,11 @@ REVIEW = review_of(
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.tuples(st.integers(0, 10**6), ANYTHING), min_size=1, max_size=2))
-def test_a_damaged_review_is_answered_or_a_bad_request(webhook, damages):
-    review = REVIEW
+@given(
+    st.sampled_from([REVIEW, review_of_approval(several(groups=["team"]), BOT)]),
+    st.lists(st.tuples(st.integers(0, 10**6), ANYTHING), min_size=1, max_size=2),
+)
+def test_a_damaged_review_is_answered_or_a_bad_request(webhook, review, damages):
     for number, part in damages:
         places = parts(review)
         review = replaced(review, places[number % len(places)], part)

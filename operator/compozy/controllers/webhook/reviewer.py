@@ -10,6 +10,7 @@ from compozy.controllers.judges import Judges
 from compozy.controllers.lineage import starters
 from compozy.controllers.paths import list_of
 from compozy.requests.admission import Answering, read_review, reply
+from compozy.requests.respond import judge_approval
 from compozy.requests.verdict import Verdict
 
 MOST_OF_ONE = 16
@@ -30,7 +31,7 @@ class Reviewer:
         self._of_user: Counter[str] = Counter()
 
     async def review(self, body: bytes) -> tuple[Verdict | None, dict[str, Any]]:
-        """Return the verdict, None where there was nothing to judge, and the reply.
+        """Return the verdict, None where there was nothing to say against the write, and the reply.
 
         Raises ReviewInvalid, or TooMany.
         """
@@ -38,7 +39,7 @@ class Reviewer:
         verdict = None if review.answering is None else await self._admitted(review.answering)
         return verdict, reply(review, verdict)
 
-    async def _admitted(self, answering: Answering) -> Verdict:
+    async def _admitted(self, answering: Answering) -> Verdict | None:
         user = answering.identity.user
         if self._of_user[user] >= MOST_OF_ONE:
             raise TooMany(f"too many answers of {user!r} at once")
@@ -49,9 +50,11 @@ class Reviewer:
             self._of_user[user] -= 1
             self._of_user += Counter()  # without those that have none
 
-    async def _verdict(self, answering: Answering) -> Verdict:
+    async def _verdict(self, answering: Answering) -> Verdict | None:
         run = await self._run_of(answering.request)
         started_by = [None] if run is None else starters(self._cache, run)
+        if answering.response is None:
+            return judge_approval(answering.request, answering.identity, started_by)
         return await self._judges.verdict(answering.request, answering.response, answering.identity, started_by)
 
     async def _run_of(self, request: Item) -> Item | None:
