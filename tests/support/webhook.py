@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import urllib3
 
@@ -20,7 +22,7 @@ from compozy.cli.kube.client import Identity
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import Resource
 from compozy.controllers.api_client import ApiError as OperatorApiError
-from compozy.controllers.cache import Cache
+from compozy.controllers.cache import Cache, Key
 from compozy.controllers.judges import Judges
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.settings import WebhookSettings
@@ -66,12 +68,19 @@ class RunningWebhook:
         self.url = url
         self.judges = judges
         self._loop = loop
-        context = ssl.create_default_context(cadata=authority)
-        self._pool = urllib3.PoolManager(ssl_context=context, retries=False)
+        self._context = ssl.create_default_context(cadata=authority)
+        self._pool = urllib3.PoolManager(maxsize=32, ssl_context=self._context, retries=False)
 
     def send(self, method: str, url: str, body: bytes | None = None, **headers: str) -> urllib3.BaseHTTPResponse:
         """One request, as it is."""
         return self._pool.request(method, url, body=body, headers=headers)
+
+    def connect(self) -> ssl.SSLSocket:
+        """A connection of one's own."""
+        parts = urlsplit(self.url)
+        assert parts.hostname and parts.port
+        plain = socket.create_connection((parts.hostname, parts.port), timeout=30)
+        return self._context.wrap_socket(plain, server_hostname=parts.hostname)
 
     def post(self, body: bytes, content_type: str = "application/json") -> urllib3.BaseHTTPResponse:
         """One POST where reviews are answered."""
@@ -81,7 +90,11 @@ class RunningWebhook:
         self, question: dict[str, Any], response: dict[str, Any], user: str, *groups: str
     ) -> dict[str, Any]:
         """Ask about an answer; the `response` of the reply."""
-        told = self.post(json.dumps(review_of(question, response, user, *groups)).encode())
+        return self.reply(review_of(question, response, user, *groups))
+
+    def reply(self, review: dict[str, Any]) -> dict[str, Any]:
+        """The `response` of the reply to a review."""
+        told = self.post(json.dumps(review).encode())
         assert told.status == 200, told.data
         return dict(json.loads(told.data)["response"])
 
@@ -92,6 +105,17 @@ class RunningWebhook:
 
 def review_of(question: Object, response: Object, user: str, *groups: str) -> Object:
     """The AdmissionReview of a write that answers a question."""
+    return review_of_write(question, {**question, "response": response}, user, *groups)
+
+
+def review_of_approval(question: Object, user: str, *groups: str) -> Object:
+    """The AdmissionReview of a write that adds an approval of one's own."""
+    approvals = [*(question.get("approvals") or ()), {"responder": user}]
+    return review_of_write(question, {**question, "approvals": approvals}, user, *groups)
+
+
+def review_of_write(old: Object, new: Object, user: str, *groups: str) -> Object:
+    """The AdmissionReview of any write."""
     return {
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -99,24 +123,31 @@ def review_of(question: Object, response: Object, user: str, *groups: str) -> Ob
             "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
             "operation": "UPDATE",
             "userInfo": {"username": user, "groups": list(groups)},
-            "object": {**question, "response": response},
-            "oldObject": question,
+            "object": new,
+            "oldObject": old,
         },
     }
 
 
 class KnownAgents:
-    """The API server as far as the plugin reads it: there is one agent."""
+    """The API server as far as the plugin reads it: there is one agent, and the runs of a cache."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
 
     def get(self, resource: Resource, namespace: str, name: str) -> Object:
+        run = self._cache.get("PlanRun", Key(namespace, name)) if resource.plural == "planruns" else None
+        if run is not None:
+            return run
         if (resource.plural, name) == ("agents", AGENT):
             return {}
         raise ApiError(404, "NotFound", f"there is no {name}")
 
 
-def plugin_session(namespace: str, user: str, *groups: str) -> Any:
+def plugin_session(namespace: str, user: str, *groups: str, cache: Cache | None = None) -> Any:
     """As much of a session of the plugin as it takes to check an answer."""
-    return SimpleNamespace(identity=Identity(user, groups), client=KnownAgents(), namespace=namespace)
+    client = KnownAgents(cache or Cache())
+    return SimpleNamespace(identity=Identity(user, groups), client=client, namespace=namespace)
 
 
 def told_to_the_plugin(reply: Object) -> CliError | None:

@@ -13,6 +13,9 @@ CATEGORY = "compozy"
 ATTENDANCE_ANNOTATION = f"{GROUP}/attendance"
 """On a Namespace: `Unattended` means that nobody can be asked there. It can only take attendance away."""
 
+ENDS_WITH_PARENT_ANNOTATION = f"{GROUP}/ends-with-parent"
+"""On a PlanRun that another one has started: `true` where it ends when that one does."""
+
 MAX_NAME = 63
 """Longest name of a PlanRun or a Plan: it becomes part of the names of what they make."""
 

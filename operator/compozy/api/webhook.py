@@ -1,8 +1,8 @@
 """The webhook that judges answers before they are stored: what the API server sends it, and where to.
 
-It is asked about the write that brings a response and about nothing else, and only so that a person hears at
-once what does not fit. Where it cannot be reached the write goes through: the operator judges every answer
-again and hands back what does not fit.
+It is asked about writes that bring a response, or an approval where several people must approve, and about
+nothing else, and only so that a person hears at once what does not fit. Where it cannot be reached the write
+goes through: the operator judges every answer again and hands back what does not fit.
 """
 
 from typing import Any
@@ -20,6 +20,10 @@ PATH = "/answers"
 PORT = 9443
 """Port of the operator's pods that the Service leads to."""
 TIMEOUT_SECONDS = 5
+
+_ANSWERS = "has(object.response)"
+_APPROVES = "object.approvals.size() > oldObject.approvals.size()"
+"""The list is always there: the API server puts an empty one where there is none."""
 
 
 def webhook_manifests(url: str | None = None) -> list[dict[str, Any]]:
@@ -66,7 +70,7 @@ def _configuration(client: dict[str, Any]) -> dict[str, Any]:
             }
         ],
         "matchConditions": [
-            {"name": "answers", "expression": "has(object.response) && !has(oldObject.response)"},
+            {"name": "answers", "expression": f"!has(oldObject.response) && ({_ANSWERS} || {_APPROVES})"},
         ],
         "matchPolicy": "Equivalent",
         "failurePolicy": "Ignore",

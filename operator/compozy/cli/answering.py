@@ -131,7 +131,7 @@ def _put(session: Session, request: Object, response: Object, attempt: int) -> O
 
 def _is_overtaken(error: ApiError) -> bool:
     """Whether an approval was refused since another came first: then ours is the decision, or there already."""
-    return any(cause.field.lstrip(".") == "approvals" for cause in error.causes)
+    return error.status != 403 and any(cause.field.lstrip(".") == "approvals" for cause in error.causes)
 
 
 def _is_recorded(request: Object, response: Object) -> bool:

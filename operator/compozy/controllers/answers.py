@@ -117,9 +117,17 @@ class Answers:
             raise LostRace(request["metadata"]["name"])
         return event
 
-    async def cancel(self, request: Item, now: datetime) -> None:
+    async def cancel(self, request: Item, now: datetime, why: str = "nobody needs to answer any more") -> None:
         """Close a question that nobody needs to answer any more. Raises LostRace where it was answered."""
-        await self._close(request, "Canceled", "nobody needs to answer any more", now)
+        await self._close(request, "Canceled", why, now)
+
+    async def cancel_orphan(self, request: Item, now: datetime) -> None:
+        """Close a question whose run was deleted without it; no run takes its answer. Raises LostRace or Gone."""
+        if state_of(request) != "Pending":
+            return
+        if request.get("response"):
+            request = await self.hand_back(request, "request_canceled", {}, now)
+        await self.cancel(request, now, "its run was deleted without it")
 
     async def acknowledge(self, request: Item, now: datetime) -> None:
         """Record that an answer was admitted."""

@@ -5,9 +5,10 @@ is read again, and never decides one.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 Item = dict[str, Any]
+K = TypeVar("K")
 
 
 class Key(NamedTuple):
@@ -31,6 +32,8 @@ class Cache:
         self.operator = operator
         self._items: dict[str, dict[Key, Item]] = {}
         self._requests: dict[Key, set[Key]] = {}
+        self._ownerless: dict[Key, set[Key]] = {}
+        """By run: the keys of questions that have no controller."""
         self._children: dict[str, set[Key]] = {}
         """By the uid of their controller: the keys of runs."""
 
@@ -43,6 +46,10 @@ class Cache:
         self._items[kind][key] = item
         if kind == "HumanRequest":
             self._requests.setdefault(run_of(item), set()).add(key)
+            if owner_uid(item) is None:
+                self._ownerless.setdefault(run_of(item), set()).add(key)
+            else:
+                _discard(self._ownerless, run_of(item), key)
         elif kind == "PlanRun" and (owner := owner_uid(item)) is not None:
             self._children.setdefault(owner, set()).add(key)
         return True
@@ -55,15 +62,10 @@ class Cache:
             return
         del self._items[kind][key]
         if kind == "HumanRequest":
-            siblings = self._requests.get(run_of(item), set())
-            siblings.discard(key)
-            if not siblings:
-                self._requests.pop(run_of(item), None)
+            _discard(self._requests, run_of(item), key)
+            _discard(self._ownerless, run_of(item), key)
         elif kind == "PlanRun":
-            children = self._children.get(owner_uid(item) or "", set())
-            children.discard(key)
-            if not children:
-                self._children.pop(owner_uid(item) or "", None)
+            _discard(self._children, owner_uid(item) or "", key)
 
     def get(self, kind: str, key: Key) -> Item | None:
         """An object, where it is known."""
@@ -85,6 +87,14 @@ class Cache:
         uid = run["metadata"]["uid"]
         return [item for item in found if owner_uid(item) == uid]
 
+    def left_behind(self, key: Key) -> list[Item]:
+        """The questions of a run that was deleted without them, by name: the garbage collector has taken its name
+        from their owners. A run that has the name now is another one where it is younger.
+        """
+        items, run = self._items.get("HumanRequest", {}), self.get("PlanRun", key)
+        found = [items[one] for one in sorted(self._ownerless.get(key, ()))]
+        return [item for item in found if run is None or _created_at(item) < _created_at(run)]
+
 
 def run_of(request: Mapping[str, Any]) -> Key:
     """The key of the run that a request belongs to."""
@@ -97,6 +107,19 @@ def owner_uid(item: Mapping[str, Any]) -> str | None:
         if reference.get("controller"):
             return str(reference["uid"])
     return None
+
+
+def _created_at(item: Mapping[str, Any]) -> str:
+    """RFC 3339 in UTC, in whole seconds: ordered as text."""
+    return str(item["metadata"]["creationTimestamp"])
+
+
+def _discard(sets: dict[K, set[Key]], group: K, key: Key) -> None:
+    """Take a key out of its set, and the set away with the last of them."""
+    found = sets.get(group, set())
+    found.discard(key)
+    if not found:
+        sets.pop(group, None)
 
 
 def _is_newer(known: Mapping[str, Any], item: Mapping[str, Any]) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from compozy.api.base import API_VERSION
+from compozy.api.base import API_VERSION, ENDS_WITH_PARENT_ANNOTATION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
 from compozy.controllers.child_times import ChildTimes
-from compozy.controllers.lineage import ancestors
+from compozy.controllers.lineage import ancestors, has_lost_parent
 from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
 from compozy.controllers.runs import RunView, is_final
@@ -65,6 +65,12 @@ class Children:
             except LostRace:
                 child = self.child_of(view, effect)
 
+    async def end_orphan(self, run: Item) -> Item:
+        """The run, canceled where its parent was deleted without it and nobody waits for it. Raises LostRace."""
+        if not has_lost_parent(run) or run["spec"].get("canceled"):
+            return run
+        return await self._store.merge(run, {"spec": {"canceled": True}})
+
     def child_of(self, view: RunView, call: Call | CancelCall) -> Item | None:
         """The run that a call has started, where it is known."""
         name = child_name(view.run, call.generation, call.node, call.attempt)
@@ -100,16 +106,15 @@ def _child(view: RunView, call: Call, user: str) -> dict[str, Any]:
         spec["attendance"] = "Unattended"
     if run["spec"].get("requestExpireAfter"):
         spec["requestExpireAfter"] = run["spec"]["requestExpireAfter"]
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "PlanRun",
-        "metadata": {
-            "name": child_name(run, call.generation, call.node, call.attempt),
-            "namespace": parent["namespace"],
-            "ownerReferences": [owner_reference(run)],
-        },
-        "spec": spec,
+    metadata: dict[str, Any] = {
+        "name": child_name(run, call.generation, call.node, call.attempt),
+        "namespace": parent["namespace"],
+        "ownerReferences": [owner_reference(run)],
     }
+    if not (call.detach or call.abandon):
+        # Once the parent is gone, nothing else tells whether it was waited for.
+        metadata["annotations"] = {ENDS_WITH_PARENT_ANNOTATION: "true"}
+    return {"apiVersion": API_VERSION, "kind": "PlanRun", "metadata": metadata, "spec": spec}
 
 
 def _result(path: str, call: Call, child: Item, output: Any) -> Event:

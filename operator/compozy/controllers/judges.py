@@ -3,12 +3,15 @@
 Nearly all are quickly judged, though: these are judged at once, since to change the thread takes longer.
 
 The operator and its webhook each have a few threads and both ask here, so that both come to the same verdict.
+Of one person one answer at a time is judged: whoever sends many that take long waits for themselves.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from compozy.controllers.api_client import ApiClient
 from compozy.controllers.cache import Cache
@@ -30,6 +33,8 @@ class Judges:
         self._cache = cache
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="judge")
         self._refreshing = asyncio.Lock()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By user: who holds it is judged."""
 
     async def verdict(
         self,
@@ -49,12 +54,26 @@ class Judges:
 
         if is_quickly_judged(request, response):
             return judged()
-        verdict = await self.work(judged)
+        verdict = await self._in_turn(identity.user, judged)
         if isinstance(verdict, Refused) and verdict.code == "input_validation":
             async with self._refreshing:  # one at a time: whoever can reach the webhook can bring this about
                 await catalog.refresh(self._api)
-            verdict = await self.work(judged)
+            verdict = await self._in_turn(identity.user, judged)
         return verdict
+
+    async def _in_turn(self, user: str, task: Callable[[], T]) -> T:
+        """Have something done once nothing of the same user is being done. Who stops waiting leaves the queue."""
+        loop, turn = asyncio.get_running_loop(), self._turns.setdefault(user, asyncio.Lock())
+        await turn.acquire()
+        future = self._threads.submit(task)
+
+        def over(_: Future[T]) -> None:
+            with contextlib.suppress(RuntimeError):  # the operator ends, and with it the loop
+                loop.call_soon_threadsafe(turn.release)
+
+        # A thread cannot be stopped: the turn lasts until it is done, though nobody may wait for it any more.
+        future.add_done_callback(over)
+        return await asyncio.wrap_future(future)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Have something done on one of the threads."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compozy.api.base import API_VERSION
+from compozy.api.base import API_VERSION, ENDS_WITH_PARENT_ANNOTATION
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.engine.results import MAX_DEPTH
 
@@ -14,6 +14,12 @@ def parent_key(run: Mapping[str, Any]) -> Key | None:
         if owner.get("controller") and owner["kind"] == "PlanRun" and owner["apiVersion"] == API_VERSION:
             return Key(run["metadata"]["namespace"], str(owner["name"]))
     return None
+
+
+def has_lost_parent(run: Mapping[str, Any]) -> bool:
+    """Whether the run should have ended with its parent, which was deleted without it."""
+    annotations = run["metadata"].get("annotations") or {}
+    return annotations.get(ENDS_WITH_PARENT_ANNOTATION) == "true" and parent_key(run) is None
 
 
 def ancestors(cache: Cache, run: Item) -> Iterator[Item]:

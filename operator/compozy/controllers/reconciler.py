@@ -91,16 +91,18 @@ class Reconciler:
 
     async def reconcile(self, key: Key) -> None:
         """Work on a run until nothing is left to do for it now."""
-        run = self._cache.get("PlanRun", key)
-        if run is None or run["metadata"].get("deletionTimestamp"):
-            return
         try:
+            for request in self._cache.left_behind(key):
+                await self._answers.cancel_orphan(request, datetime.now(UTC))
+            run = self._cache.get("PlanRun", key)
+            if run is None or run["metadata"].get("deletionTimestamp"):
+                return
             if is_final(run):
                 await self._settle_requests(run)
                 if _is_to_be_tried_again(run):
                     await self._retry(run)
             else:
-                await self._turn(run)
+                await self._turn(await self.children.end_orphan(run))
         except LostRace:
             self._gatherer.forget(key)
             self._metrics.conflicts.inc()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compozy.api.base import ATTENDANCE_ANNOTATION
-from compozy.controllers.cache import Cache, Item, Key, key_of
+from compozy.controllers.cache import Cache, Item, Key, key_of, owner_uid
 from compozy.controllers.lineage import recorded_starters
 from compozy.controllers.plans import Plans
 from compozy.controllers.records import Records
@@ -123,8 +123,10 @@ class Gatherer:
     def _named(self, key: Key, run: Item, news: set[str]) -> list[Item]:
         wanted = sorted(news | set(run["spec"].get("canceledRequests") or ()))
         found = (self._cache.get("HumanRequest", Key(key.namespace, name)) for name in wanted)
-        generation = generation_of(run)
-        return [item for item in found if item is not None and item["spec"]["generation"] == generation]
+        generation, uid = generation_of(run), run["metadata"]["uid"]
+        # One that another run of this name has left behind is not ours.
+        ours = (item for item in found if item is not None and owner_uid(item) == uid)
+        return [item for item in ours if item["spec"]["generation"] == generation]
 
     async def _from_the_beginning(self, run: Item) -> RunView:
         status, generation = run.get("status") or {}, generation_of(run)

@@ -1,7 +1,8 @@
 """What the API server asks about an answer before it stores it, and what it is told: AdmissionReview, version 1.
 
-A refusal is told as the API server tells its own: a status whose message begins with the code, with a cause
-for each path that is at fault. So a person at kubectl and a program read it like any other refusal.
+Where several people must approve, the approvals that do not decide yet are asked about too. A refusal is told
+as the API server tells its own: a status whose message begins with the code, with a cause for each path that is
+at fault. So a person at kubectl and a program read it like any other refusal.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, Field, ValidationError
 
 from compozy.api.base import API_VERSION, GROUP
-from compozy.api.humanrequest import HumanRequest, Response
+from compozy.api.humanrequest import HumanRequest
 from compozy.api.object_names import is_object_name
 from compozy.requests.respond import decision_of
 from compozy.requests.verdict import Identity, Refused, Verdict, bounded
@@ -29,11 +30,12 @@ class ReviewInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A write that brings an answer."""
+    """A write that brings an answer, or an approval that does not decide yet."""
 
     request: dict[str, Any]
     """The HumanRequest as it is stored, without the answer."""
-    response: dict[str, Any]
+    response: dict[str, Any] | None
+    """None of an approval that does not decide yet."""
     identity: Identity
     """Who writes, as the API server authenticated them."""
 
@@ -45,7 +47,7 @@ class Review:
     uid: str
     """To be repeated in the reply."""
     answering: Answering | None
-    """None where the write brings no answer: there is nothing to say against it."""
+    """None where the write brings neither: there is nothing to say against it."""
 
 
 class _User(BaseModel):
@@ -69,12 +71,15 @@ def read_review(body: bytes) -> Review:
         return Review(asked.uid, None)
     if not (_is_request(old) and _is_request(new)):
         raise ReviewInvalid(f"the objects must be of the kind HumanRequest, {API_VERSION}")
-    if old.get("response") is not None or new.get("response") is None:
+    response = new.get("response")
+    if old.get("response") is not None or (response is None and new.get("approvals") == old.get("approvals")):
         return Review(asked.uid, None)
     try:
         # What a newer CRD knows beside that is let pass.
-        HumanRequest.model_validate(old, extra="ignore")
-        Response.model_validate(new["response"], extra="ignore")
+        before = HumanRequest.model_validate(old, extra="ignore")
+        after = HumanRequest.model_validate({**old, **_said(new)}, extra="ignore")
+        if response is None and not _approvers(after) - _approvers(before):
+            return Review(asked.uid, None)
         name, namespace = old["metadata"]["name"], old["metadata"]["namespace"]
     except ValidationError as error:
         _raise_invalid(error)
@@ -86,7 +91,15 @@ def read_review(body: bytes) -> Review:
             raise ReviewInvalid("the object, its namespace and its run must have names that objects can have")
     request = {key: value for key, value in old.items() if key != "response"}
     identity = Identity(asked.user.username, frozenset(asked.user.groups))
-    return Review(asked.uid, Answering(request, new["response"], identity))
+    return Review(asked.uid, Answering(request, response, identity))
+
+
+def _said(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item[key] for key in ("response", "approvals") if key in item}
+
+
+def _approvers(request: HumanRequest) -> set[str]:
+    return {approval.responder for approval in request.approvals}
 
 
 def _asked(body: bytes) -> _Asked:
@@ -130,14 +143,9 @@ def reply(review: Review, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def status_of(refused: Refused, answering: Answering) -> dict[str, Any]:
-    """Return the `Status` that tells of a refusal; its first cause is the response with the code."""
+    """Return the `Status` that tells of a refusal; its first cause has the code."""
     is_forbidden = refused.code in _FORBIDDEN
-    details = bounded(refused.details)
-    # kubectl shows the causes in place of the message, and the code must be among what it shows.
-    causes = [_cause("FieldValueInvalid", "response", refused.code)] if details else []
-    kind = "FieldValueNotFound" if refused.reason == "unknown_reference" else "FieldValueInvalid"
-    root = "response" if _is_about_the_decision(answering) else "response.payload"
-    causes += [_cause(kind, field_of(path, root), text) for path, text in details.items()]
+    causes = _causes(refused, answering)
     return {
         "status": "Failure",
         "code": 403 if is_forbidden else 422,
@@ -152,13 +160,24 @@ def status_of(refused: Refused, answering: Answering) -> dict[str, Any]:
     }
 
 
+def _causes(refused: Refused, answering: Answering) -> list[dict[str, str]]:
+    # kubectl shows the causes in place of the message, and the code must be among what it shows.
+    if answering.response is None:
+        texts = (refused.code, refused.message)
+        return [_cause("FieldValueInvalid", "approvals", text) for text in texts]
+    details = bounded(refused.details)
+    if not details:
+        return []
+    kind = "FieldValueNotFound" if refused.reason == "unknown_reference" else "FieldValueInvalid"
+    decides = decision_of(answering.request, answering.response) in answering.request["spec"]["decisions"]
+    root = "response.payload" if decides else "response"
+    causes = [_cause(kind, field_of(path, root), text) for path, text in details.items()]
+    return [_cause("FieldValueInvalid", "response", refused.code), *causes]
+
+
 def field_of(path: str, root: str = "response.payload") -> str:
     """Return the path from the object for one from the payload, whose own is `payload`."""
     return root if path == "payload" else f"{root}.{path}"
-
-
-def _is_about_the_decision(answering: Answering) -> bool:
-    return decision_of(answering.request, answering.response) not in answering.request["spec"]["decisions"]
 
 
 def _cause(reason: str, field: str, message: str) -> dict[str, str]:

@@ -87,6 +87,10 @@ RULES: dict[str, Rule] = {
     "first approval, users": Rule(
         ("approvals",), lambda who: [{"responder": who.name}], {"users": ["alice", "x"], "approvals": 2}
     ),
+    "first approval, initiator denied": Rule(
+        ("approvals",), lambda who: [{"responder": who.name}], {**TWO, "initiator": "deny"}
+    ),
+    "answer, initiator denied": Rule(("response",), own(decision="approve"), {**PLAIN, "initiator": "deny"}),
     "approval of another name": Rule(("approvals",), lambda _: [{"responder": "mallory"}], TWO),
     "rejection without the approvals": Rule(("response",), own(decision="reject"), TWO),
     "answer of another name": Rule(("response",), lambda _: {"responder": "mallory", "decision": "reject"}, PLAIN),
@@ -151,6 +155,8 @@ def _of_the_question(door: str, rule: str, who: Who, policy: Object, field: str)
     if rule == "removal of the answer" or field in ("labels", "annotations", "ownerReferences", "finalizers"):
         what = "hand a response back" if rule == "removal of the answer" else f"write `metadata.{field}`"
         return ADMITTED if who.name == OPERATOR_USER else f"may {what}"
+    if policy.get("initiator") == "deny" and who == PEOPLE["initiator"]:
+        return "respond_self_denied: somebody other than who started the run must answer"  # so says the webhook
     return ADMITTED if is_permitted(who, policy) else f"respond_not_permitted: '{who.name}' is "
 
 
@@ -173,7 +179,7 @@ class House:
     numbers: Iterator[int]
 
     def open(self, rule: Rule) -> Object:
-        """A question that its run does not know of, so that only the API server judges what is written on it."""
+        """A question that its run does not know of: only the API server and its webhook judge what is written."""
         name = f"door-{next(self.numbers)}"
         spec = {
             "kind": "Review",

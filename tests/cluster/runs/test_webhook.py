@@ -23,7 +23,7 @@ from localcluster.background import operator_of
 from support import plans
 from support.answer_strategies import answers, as_stored, is_json, is_sent_unchanged
 from support.apiserver import JSON_PATCH, request, run
-from support.reviews import CONFIGURATIONS, probing, refuses_at_once
+from support.reviews import CONFIGURATIONS, of_no_run, probing, refuses_at_once
 from support.stage import eventually
 from support.webhook import plugin_session, review_of
 
@@ -180,7 +180,8 @@ def test_the_api_server_says_what_the_plugin_says(stage, answer):
     schema, payload = answer
     operator, name = stage.api.operator(stage.namespace), f"asked-{next(_numbers)}"
     context = {"value": payload if is_json(payload) else None}
-    asked = operator.create("humanrequests", request(name, expect=schema, context=context)).object()
+    wanted = of_no_run(stage.api, stage.namespace, request(name, expect=schema, context=context))
+    asked = operator.create("humanrequests", wanted).object()
     response = {"decision": "respond", "responder": stage.person.name, "payload": payload}
     add = [{"op": "add", "path": "/response", "value": response}]
     tried = stage.person.patch("humanrequests", name, add, JSON_PATCH, dryRun="All")

@@ -177,7 +177,25 @@ def test_everybody_at_once(stage, people):
     assert [one["code"] for one in told if not one["ok"]] == ["request_already_answered"]
 
 
-def test_the_initiators_approval_is_handed_back(stage, people):
+def test_the_initiator_hears_at_once_that_their_approval_does_not_count(stage, people):
+    author = stage.api.user("erin", stage.namespace, ["authors", "responders"])
+    run = stage.start(reviewed("{ approvals: 2, initiator: deny }"), startedBy="erin")
+    request = stage.question(run)
+    refused = approve(stage, author, request)
+    assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
+    causes = [(cause["field"], cause["message"]) for cause in refused.body["details"]["causes"]]
+    assert causes[0] == ("approvals", "respond_self_denied")
+    patch = json.dumps({"approvals": [{"responder": "erin"}]})
+    told = author.kubectl("patch", "hreq", name_of(request), "--type=merge", "--patch", patch)
+    assert (told.returncode, "respond_self_denied" in told.stderr) == (1, True), told.stderr
+    item = stage.admin.get("humanrequests", name_of(request))
+    assert (item["approvals"], "lastRejection" in item["status"]) == ([], False)
+    assert approve(stage, people["alice"], request).ok
+    assert decide(people["bob"], request).ok
+    assert stage.finished(run)["phase"] == "Succeeded"
+
+
+def test_without_the_webhook_the_initiators_approval_is_handed_back(without_webhook, stage, people):
     author = stage.api.user("erin", stage.namespace, ["authors", "responders"])
     run = stage.start(reviewed("{ approvals: 2, initiator: deny }"), startedBy="erin")
     request = stage.question(run)

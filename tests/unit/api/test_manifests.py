@@ -125,7 +125,8 @@ def test_the_webhook_is_asked_about_answers_only_and_nothing_depends_on_it() -> 
         }
     ]
     assert [one["expression"] for one in webhook["matchConditions"]] == [
-        "has(object.response) && !has(oldObject.response)"
+        "!has(oldObject.response) && (has(object.response)"
+        " || object.approvals.size() > oldObject.approvals.size())"
     ]
     wanted = ("Ignore", "None", "Equivalent", 5)
     fields = ("failurePolicy", "sideEffects", "matchPolicy", "timeoutSeconds")

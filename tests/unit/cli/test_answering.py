@@ -498,6 +498,19 @@ class TestSeveralMustApprove:
         assert refused(server, APPROVE).code == "respond_self_denied"
         assert server.writes == 0
 
+    def test_what_only_the_webhook_knows_is_told_at_once(self) -> None:
+        """It blames `approvals` as the API server does for one that came too late, and means another thing."""
+        server = reviewed()
+
+        def refuse() -> None:
+            text = "somebody other than who started the run must answer"
+            causes = [Cause("FieldValueInvalid", part, "approvals") for part in ("respond_self_denied", text)]
+            raise ApiError(403, "Forbidden", f"denied the request: respond_self_denied: {text}", tuple(causes))
+
+        server.before_write = [refuse]
+        error = refused(server, APPROVE)
+        assert (error.code, error.exit_code, server.writes) == ("respond_self_denied", 77, 1)
+
     def test_where_an_earlier_one_did_not_count_it_is_given_anew(self, changes: list[Change]) -> None:
         """The operator hands the decision back with what it rested on: it becomes an approval."""
         server = reviewed(2, "mallory")

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,13 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compozy.controllers.cache import Cache
+from compozy.controllers.webhook import server
 from compozy.controllers.webhook.certificates import FromDirectory
 from compozy.controllers.webhook.issuing import make_issue
+from compozy.controllers.webhook.reviewer import MOST_OF_ONE
 from compozy.controllers.webhook.server import MAX_BODY
 from compozy.controllers.webhook.tls import Tls
 from support.answer_strategies import ANYTHING
 from support.apiserver import request
-from support.webhook import review_of, running, told_to_the_plugin
+from support.webhook import review_of, review_of_approval, review_of_write, running, told_to_the_plugin
 
 pytestmark = pytest.mark.unit
 
@@ -112,6 +116,53 @@ def test_the_plugin_makes_the_same_error_of_it(webhook, asked, given, who, code,
         assert error.extra == {"origin": "response", "field": "others.0", "reason": "unknown_reference"}
 
 
+def several(run="of-erin", **responders):
+    """A question that several people must approve."""
+    policy = {"approvals": 3, **responders}
+    asked = question(run=run, kind="Review", decisions=["approve", "reject"], responders=policy)
+    return {**asked, "approvals": []}
+
+
+def test_an_approval_that_counts_goes_through(webhook):
+    asked = {**several(initiator="deny"), "approvals": [{"responder": "bob"}]}
+    assert webhook.reply(review_of_approval(asked, "alice"))["allowed"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "who", "code"),
+    [
+        (several(initiator="deny"), "erin", "respond_self_denied"),
+        (several(), BOT, "respond_not_permitted"),
+        (several(run="of-bot", agents="allow"), BOT, "respond_self_denied"),
+        (several(users=["bob"]), "alice", "respond_not_permitted"),
+        (several(groups=["keepers"]), "alice", "respond_not_permitted"),
+    ],
+    ids=str,
+)
+def test_an_approval_that_does_not_count_is_refused_with_its_code(webhook, asked, who, code):
+    reply = webhook.reply(review_of_approval(asked, who, "team"))
+    status = reply["status"]
+    assert (reply["allowed"], status["code"], status["reason"]) == (False, 403, "Forbidden")
+    first, second = status["details"]["causes"]
+    assert first == {"reason": "FieldValueInvalid", "field": "approvals", "message": code}
+    assert (second["field"], f"{code}: {second['message']}") == ("approvals", status["message"])
+    error = told_to_the_plugin(reply)
+    assert (error.code, error.exit_code) == (code, 77)
+
+
+def test_what_takes_an_approval_away_is_let_through(webhook):
+    asked = {**several(initiator="deny"), "approvals": [{"responder": "erin"}]}
+    assert webhook.reply(review_of_write(asked, {**asked, "approvals": []}, "erin"))["allowed"]
+
+
+def test_an_approval_that_comes_with_a_decision_is_judged_as_the_decision(webhook):
+    """The API server admits no such thing."""
+    asked = several(initiator="deny")
+    new = {**asked, "approvals": [{"responder": "erin"}], "response": response(decision="reject")}
+    error = told_to_the_plugin(webhook.reply(review_of_write(asked, new, "erin")))
+    assert error.code == "respond_self_denied"
+
+
 def test_what_brings_no_answer_is_let_through(webhook):
     asked, given = question(), response({"environment": "moon"})
     for old, new, operation in (
@@ -141,6 +192,110 @@ def test_a_run_that_is_gone_leaves_open_who_started_it(webhook):
 def test_where_the_api_server_cannot_be_read_nothing_is_said(webhook):
     review = review_of(question(run="unreadable"), response({"environment": "staging"}), "alice")
     assert webhook.post(json.dumps(review).encode()).status == 503
+
+
+# -- many at once --------------------------------------------------------------------------------------------
+
+
+class SlowCache(Cache):
+    """Knows agents of any name; whoever looks for the one that is `slow` waits."""
+
+    def __init__(self):
+        super().__init__()
+        self.looked_for, self.is_held, self.go_on = [], threading.Event(), threading.Event()
+
+    def get(self, kind, key):
+        if kind != "Agent":
+            return super().get(kind, key)
+        self.looked_for.append(key.name)
+        if key.name == "slow":
+            self.is_held.set()
+            assert self.go_on.wait(60)
+        return {}
+
+
+@pytest.fixture
+def slow():
+    """A webhook on which mallory has an answer that takes long: what it knows, and what becomes of that answer."""
+    cache = SlowCache()
+    metadata = {"name": "of-erin", "namespace": NAMESPACE, "uid": "1", "resourceVersion": "1"}
+    cache.put({"kind": "PlanRun", "metadata": metadata, "spec": {"startedBy": "erin"}})
+    with running(cache) as webhook, ThreadPoolExecutor(32) as pool:
+        try:
+            first = pool.submit(ask, webhook, "mallory", "slow")
+            assert cache.is_held.wait(30)
+            yield webhook, cache, pool, first
+        finally:
+            cache.go_on.set()
+
+
+def naming(agent):
+    return response({"environment": "staging", "reviewer": agent})
+
+
+def ask(webhook, user, agent):
+    """The status of the reply to an answer that names an agent."""
+    return webhook.post(json.dumps(review_of(question(), naming(agent), user)).encode()).status
+
+
+def given_up(webhook, user, agent):
+    """Ask about an answer, on a connection that closes before there is a reply."""
+    body = json.dumps(review_of(question(), naming(agent), user)).encode()
+    lines = ("POST /answers HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {len(body)}")
+    head = "".join(f"{line}\r\n" for line in (*lines, ""))
+    with webhook.connect() as connection:
+        connection.sendall(head.encode() + body)
+        # What came after it has been read, so it has been too.
+        assert ask(webhook, "alice", "any") == 200
+    assert ask(webhook, "alice", "any") == 200
+
+
+def test_nobody_waits_for_the_answers_of_somebody_else(slow):
+    webhook, cache, pool, first = slow
+    others = [pool.submit(ask, webhook, "mallory", "slow") for _ in range(9)]
+    assert ask(webhook, "alice", "any") == 200
+    assert cache.looked_for.count("slow") == 1, "those of one user are judged one at a time"
+    cache.go_on.set()
+    assert [one.result() for one in (first, *others)] == [200] * 10
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun(slow):
+    webhook, cache, _, first = slow
+    given_up(webhook, "mallory", "given-up")
+    cache.go_on.set()
+    assert (first.result(), ask(webhook, "mallory", "last")) == (200, 200)
+    assert [name for name in cache.looked_for if name != "any"] == ["slow", "last"]
+
+
+def test_what_is_older_than_the_api_server_waits_is_not_begun(slow, monkeypatch):
+    webhook, cache, _, first = slow
+    monkeypatch.setattr(server, "SECONDS", 0.2)
+    assert ask(webhook, "mallory", "too-old") == 503
+    monkeypatch.undo()
+    cache.go_on.set()
+    assert (first.result(), ask(webhook, "mallory", "last")) == (200, 200)
+    assert cache.looked_for == ["slow", "last"]
+
+
+def test_what_is_being_judged_counts_until_it_is_over_whoever_still_waits(slow, monkeypatch):
+    webhook, cache, *_ = slow
+    monkeypatch.setattr(server, "SECONDS", 0.2)
+    for _ in range(3):
+        assert ask(webhook, "mallory", "slow") == 503
+    monkeypatch.undo()
+    assert ask(webhook, "alice", "any") == 200
+    assert cache.looked_for == ["slow", "any"]
+
+
+def test_the_answers_of_one_user_leave_room_for_others(slow):
+    webhook, cache, pool, _ = slow
+    bodies = [json.dumps(review_of(question(), naming("slow"), "mallory")).encode()] * MOST_OF_ONE
+    answers = [pool.submit(webhook.post, body) for body in bodies]
+    refused = next(as_completed(answers)).result()
+    assert (refused.status, b"too many" in refused.data) == (503, True)
+    assert ask(webhook, "alice", "any") == 200
+    cache.go_on.set()
+    assert sorted(one.result().status for one in answers) == [200] * (MOST_OF_ONE - 1) + [503]
 
 
 # -- what is no review ---------------------------------------------------------------------------------------
@@ -225,9 +380,11 @@ REVIEW = review_of(
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.tuples(st.integers(0, 10**6), ANYTHING), min_size=1, max_size=2))
-def test_a_damaged_review_is_answered_or_a_bad_request(webhook, damages):
-    review = REVIEW
+@given(
+    st.sampled_from([REVIEW, review_of_approval(several(groups=["team"]), BOT)]),
+    st.lists(st.tuples(st.integers(0, 10**6), ANYTHING), min_size=1, max_size=2),
+)
+def test_a_damaged_review_is_answered_or_a_bad_request(webhook, review, damages):
     for number, part in damages:
         places = parts(review)
         review = replaced(review, places[number % len(places)], part)

@@ -11,20 +11,20 @@ import time
 
 from aiohttp import ClientError, web
 
-from compozy.api.webhook import PATH
+from compozy.api.webhook import PATH, TIMEOUT_SECONDS
 from compozy.controllers.api_client import ApiError
 from compozy.controllers.metrics import Metrics
 from compozy.controllers.settings import WebhookSettings
 from compozy.controllers.webhook.certificates import Certificates
-from compozy.controllers.webhook.reviewer import Reviewer
+from compozy.controllers.webhook.reviewer import Reviewer, TooMany
 from compozy.controllers.webhook.tls import Tls
 from compozy.requests.admission import ReviewInvalid
 from compozy.requests.verdict import Refused
 
 MAX_BODY = 8 * 1024 * 1024
 """Two objects, as large as the API server takes any, and what is around them."""
-BODY_SECONDS = 5.0
-"""As long as the API server waits for us."""
+SECONDS = float(TIMEOUT_SECONDS)
+"""As long as the API server waits for us: whatever is not begun by then is never begun."""
 MOST_AT_ONCE = 64
 KEEP_ALIVE_SECONDS = 120.0
 """Longer than the API server keeps a connection that it does not use: so it never calls into one that closes."""
@@ -51,7 +51,11 @@ class Webhook:
         app = web.Application(client_max_size=MAX_BODY)
         app.router.add_post(PATH, self._review)
         self._runner = web.AppRunner(
-            app, access_log=None, keepalive_timeout=KEEP_ALIVE_SECONDS, shutdown_timeout=BODY_SECONDS
+            app,
+            access_log=None,
+            keepalive_timeout=KEEP_ALIVE_SECONDS,
+            shutdown_timeout=SECONDS,
+            handler_cancellation=True,  # of whoever hangs up nothing is judged that has yet to begin
         )
         await self._runner.setup()
         host, port = self._settings.host, self._settings.port
@@ -93,11 +97,16 @@ class Webhook:
         if self._under_way >= MOST_AT_ONCE:
             raise web.HTTPServiceUnavailable(text="too many answers at once\n")
         self._under_way += 1
+        deadline = asyncio.get_running_loop().time() + SECONDS
         try:
-            return await self._reviewed(await _body_of(request))
+            body = await _body_of(request, deadline)
+            async with asyncio.timeout_at(deadline):
+                return await self._reviewed(body)
         except ReviewInvalid as error:
             self._metrics.answers_reviewed.labels("invalid").inc()
             raise web.HTTPBadRequest(text=f"{error}\n") from None
+        except TooMany as error:
+            raise web.HTTPServiceUnavailable(text=f"{error}\n") from None
         except (ApiError, ClientError, TimeoutError) as error:
             log.warning("an answer could not be judged: %r", error)
             raise web.HTTPServiceUnavailable(text="what the answer depends on cannot be read now\n") from None
@@ -113,9 +122,9 @@ class Webhook:
         return web.Response(body=json.dumps(told).encode(), content_type="application/json")
 
 
-async def _body_of(request: web.Request) -> bytes:
+async def _body_of(request: web.Request, deadline: float) -> bytes:
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout_at(deadline):
             return await request.read()
     except TimeoutError:
         raise web.HTTPRequestTimeout(text="the body did not come in time\n") from None
