@@ -95,6 +95,36 @@ def test_an_answer_and_the_end_of_a_request_agree_on_one_outcome(workspace: Any,
     assert {text for one in refused for text in causes(one)} == codes
 
 
+@pytest.mark.parametrize("state", ["Expired", "Canceled"])
+@pytest.mark.parametrize("attempt", range(10))
+def test_the_last_approval_and_the_end_of_a_request_agree_on_one_outcome(
+    workspace: Any, state: str, attempt: int
+) -> None:
+    """Who comes late with an approval that would not decide hears the same."""
+    policy = {"kind": "Review", "decisions": ["approve", "reject"], "responders": {"approvals": 2}}
+    name, given = workspace.open(**policy), [{"responder": "alice"}]
+    workspace.alice.patch("humanrequests", name, {"approvals": given}).object()
+    closing = {"status": {"state": state}}
+    with ThreadPoolExecutor(3) as pool:
+        closed = pool.submit(workspace.operator.patch, "humanrequests", name, closing, subresource="status")
+        decided = [
+            pool.submit(by_merge, user, name, {"responder": user.name, "decision": "approve"})
+            for user in (workspace.bob, workspace.person("carol"))
+        ]
+    admitted = [one.result() for one in decided if one.result().ok]
+    codes = {text for one in decided if not one.result().ok for text in causes(one.result())}
+    found = workspace.alice.get("humanrequests", name)
+    assert found["approvals"] == given
+    if closed.result().ok:
+        assert (admitted, found["status"]["state"], "response" in found) == ([], state, False)
+        assert codes == {f"Forbidden: request_{state.lower()}"}
+        more = {"approvals": [*given, {"responder": "bob"}]}
+        assert causes(workspace.bob.patch("humanrequests", name, more)) == [f"Forbidden: request_{state.lower()}"]
+    else:
+        assert causes(closed.result()) == [ALREADY_ANSWERED]
+        assert (len(admitted), found["status"]["state"], codes) == (1, "Pending", {ALREADY_ANSWERED})
+
+
 def test_handing_back_never_takes_another_answer(workspace: Any) -> None:
     name = workspace.open()
     seen = by_merge(workspace.alice, name, {"responder": "alice", "payload": 1}).object()

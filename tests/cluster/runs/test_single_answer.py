@@ -76,6 +76,56 @@ def test_answers_within_fifty_milliseconds_of_the_deadline(stage):
     assert set(outcomes) == {"Answered", "Expired"}
 
 
+REVIEWED = """
+graph:
+  nodes:
+    - id: ship
+      class: action
+      kind: transform
+      params: { map: { shipped: { value: true } } }
+      review: { decisions: [approve, reject], responders: { approvals: 2 } }
+"""
+
+
+@pytest.mark.timeout(600)
+def test_the_last_approval_within_twenty_milliseconds_of_the_deadline(stage):
+    """One outcome, told the same by run, request and approval; what others had approved stays as a record."""
+    offsets = [*range(-20, 20), *[-5000] * 3, *[5000] * 3]
+    runs = [stage.start(REVIEWED, requestExpireAfter="15s") for _ in offsets]
+    requests = [stage.question(run) for run in runs]
+    first, second = stage.person, stage.api.user("bob", stage.namespace, ["responders"])
+    given = [{"responder": first.name}]
+    for request in requests:
+        first.patch("humanrequests", request["metadata"]["name"], {"approvals": given}).object()
+
+    def approve(index):
+        name = requests[index]["metadata"]["name"]
+        deadline = datetime.fromisoformat(requests[index]["spec"]["expiresAt"])
+        at = deadline + timedelta(milliseconds=offsets[index])
+        time.sleep(max((at - datetime.now(UTC)).total_seconds(), 0))
+        response = {"responder": second.name, "decision": "approve"}
+        return second.patch("humanrequests", name, {"response": response})
+
+    with concurrent.futures.ThreadPoolExecutor(len(offsets)) as pool:
+        answers = list(pool.map(approve, range(len(offsets))))
+    outcomes = []
+    for run, request, answered in zip(runs, requests, answers, strict=True):
+        status, state = stage.finished(run), stage.resolved(request)
+        outcome = (status["phase"], "output" in status["nodes"]["ship"], state)
+        wanted = ("Succeeded", True, "Answered") if answered.ok else ("Failed", False, "Expired")
+        assert outcome == wanted
+        assert answered.ok or "request_expired" in answered.message
+        stored = stage.admin.get("humanrequests", request["metadata"]["name"])
+        assert (stored["approvals"], "response" in stored) == (given, answered.ok)
+        outcomes.append(state)
+    # Both must have happened, else the race was not run.
+    assert set(outcomes) == {"Answered", "Expired"}
+    late = requests[outcomes.index("Expired")]["metadata"]["name"]
+    for who in (first, second):
+        told = stage.plugin("respond", late, "--decision", "approve", "-o", "json", user=who)
+        assert (told.returncode, json.loads(told.stdout)["code"]) == (69, "request_expired")
+
+
 def test_an_identical_retry_by_the_recorded_responder_returns_the_recorded_answer(stage):
     run = stage.start(plans.STEPS, plans.STEPS_INPUTS)
     request = stage.question(run)
