@@ -11,7 +11,7 @@ from compozy.api.object_names import is_object_name
 from compozy.cli.catalog import NAMED_OBJECTS, name_of_entry
 from compozy.cli.failures import refusal
 from compozy.cli.kube.client import Client, Identity, Object
-from compozy.cli.kube.errors import ApiError
+from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import CATALOG_ENTRIES, PLAN_RUNS
 from compozy.cli.session import Session
 from compozy.language.shapes.bounds import json_faults
@@ -63,9 +63,15 @@ def _starters(client: Client, request: Object, identity: Identity) -> list[str |
 
 
 def paused_run(client: Client, request: Object) -> str | None:
-    """The run that keeps an answer from being taken up: the one that asks or one that started it, while paused."""
+    """The run that keeps an answer from being taken up: the one that asks or one that started it, while paused.
+
+    None where that cannot be found out, whatever the reason: the answer is stored by then, and stands.
+    """
     paused = (run for run in _lineage(client, request) if run is not None and run["spec"].get("paused"))
-    found = next(paused, None)
+    try:
+        found = next(paused, None)
+    except (ApiError, UnreachableError):
+        return None
     return None if found is None else str(found["metadata"]["name"])
 
 

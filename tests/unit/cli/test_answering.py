@@ -383,6 +383,26 @@ def test_nobody_waits_for_a_run_that_is_paused(
     assert (f"kubectl compozy resume {held_by} -n team" in told) is (held_by is not None)
 
 
+@pytest.mark.parametrize("fault", [ApiError(500, "InternalError", "broken"), UnreachableError("gone")])
+def test_an_answer_stands_though_the_run_cannot_be_read_after_it(
+    monkeypatch: pytest.MonkeyPatch, changes: list[Change], fault: Exception
+) -> None:
+    server, asked_for = Server(), []
+    read = server.get
+
+    def breaks(resource: Any, namespace: str | None, name: str) -> Object:
+        if resource.kind != "PlanRun" or "response" not in server.request:
+            return read(resource, namespace, name)
+        asked_for.append(name)
+        raise fault
+
+    monkeypatch.setattr(server, "get", breaks)
+    written = waited(server)
+    assert written["response"] == recorded()
+    assert "has not taken it up" in answering.still_open_because(FakeSession(server), written)
+    assert asked_for == ["rel", "rel"]
+
+
 def rejection(by: str, code: str = "request_validation_failed", **fields: str) -> Object:
     return {"state": "Pending", "lastRejection": {"code": code, "by": by, "fields": fields, "at": "t"}}
 
