@@ -15,6 +15,17 @@ ORDER: Final = "x-compozy-order"
 """Annotation of an object schema: its properties in the order in which the author wrote them."""
 
 
+def properties_in_order(schema: Mapping[str, Any]) -> list[str]:
+    """The properties of an object schema in the order in which its author wrote them, as far as that is known.
+
+    An author may write anything as the annotation: what names no property is passed over.
+    """
+    properties, order = schema.get("properties", {}), schema.get(ORDER)
+    listed = order if isinstance(order, list) else []
+    known = (name for name in listed if isinstance(name, str) and name in properties)
+    return list(dict.fromkeys((*known, *properties)))
+
+
 def with_order(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with the order of properties written down wherever sorting would lose it."""
     ordered = copy.deepcopy(dict(schema))

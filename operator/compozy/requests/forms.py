@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from compozy.language.annotations import ENTITY_KIND
-from compozy.language.field_order import ORDER
+from compozy.language.field_order import ORDER, properties_in_order
 from compozy.language.schema import PRIMITIVES
 from compozy.requests.choices import Choice, Names, choices_of
 from compozy.requests.hints import options_hint, several_hint, type_hint
@@ -213,9 +213,7 @@ def _is_plain_object(schema: Mapping[str, Any], path: tuple[str, ...]) -> bool:
 
 def _names(schema: Mapping[str, Any]) -> list[str]:
     """The properties in the author's order, then those that are required without being described."""
-    properties, order = schema.get("properties", {}), schema.get(ORDER)
-    ordered = [name for name in order if name in properties] if isinstance(order, list) else []
-    return list(dict.fromkeys((*ordered, *properties, *schema.get("required", ()))))
+    return list(dict.fromkeys((*properties_in_order(schema), *schema.get("required", ()))))
 
 
 def _field(root: Mapping[str, Any], schema: Mapping[str, Any], place: _Place) -> FormField:

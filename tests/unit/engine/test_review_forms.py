@@ -7,7 +7,7 @@ import pytest
 
 from compozy.hosts.local import Host
 from compozy.language.compile import compile_plan
-from compozy.language.field_order import with_order_in_plan
+from compozy.language.field_order import ORDER, with_order_in_plan
 from compozy.requests.forms import fields
 from compozy.requests.outcome import Answered
 
@@ -39,3 +39,20 @@ def test_an_edit_asks_in_the_order_of_a_respond(stored):
     [question] = asked
     assert [field.name for field in fields(question.edit_schema)] == ["tag", "release_url", "channel"]
     assert [field.name for field in fields(question.respond_schema)] == ["tag", "release_url", "channel"]
+
+
+@pytest.mark.parametrize("order", [5, "channel", [[], {}, 7, "nothing", "channel"]])
+def test_an_order_that_is_none_does_no_harm(order):
+    node = {**NODE, "produces": {"type": "object", "properties": {"tag": {}, "channel": {}}, ORDER: order}}
+    asked = []
+
+    def answer(question):
+        asked.append(question)
+        return Answered({"tag": "v1", "release_url": "u", "channel": "stable"}, "edit")
+
+    plan = compile_plan({"graph": {"nodes": [node], "edges": []}})
+    assert Host(lambda: datetime(2026, 1, 1, tzinfo=UTC), answer).run(plan, {}).phase == "Succeeded"
+    [question] = asked
+    names = ["channel", "tag"] if isinstance(order, list) else ["tag", "channel"]
+    assert [field.name for field in fields(question.respond_schema)] == names
+    assert [field.name for field in fields(question.edit_schema)] == [*names, "release_url"]

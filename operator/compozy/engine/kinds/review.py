@@ -12,7 +12,7 @@ from compozy.engine.outcomes import Canceled, Context, Failed, Outcome, Succeede
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.language.compiled import ReviewSpec
 from compozy.language.errors import LanguageError
-from compozy.language.field_order import ORDER
+from compozy.language.field_order import ORDER, properties_in_order
 
 
 def enter_reviewed(spec: Action, review: ReviewSpec, context: Context) -> Outcome:
@@ -50,11 +50,10 @@ def _edit_schema(review: ReviewSpec, parameters: Any) -> Mapping[str, Any]:
     """
     if review.edit_schema is not None:
         return review.edit_schema
-    schema, declared = strict_schema(parameters), review.respond_schema or {}
-    names = schema.get("properties", {})
-    known = [name for name in declared.get(ORDER) or declared.get("properties", ()) if name in names]
-    ordered = [*known, *(name for name in names if name not in known)]
-    return schema if ordered == list(names) else {**schema, ORDER: ordered}
+    schema = strict_schema(parameters)
+    names = list(schema.get("properties", ()))
+    ordered = properties_in_order({**schema, ORDER: properties_in_order(review.respond_schema or {})})
+    return schema if ordered == names else {**schema, ORDER: ordered}
 
 
 def resume_reviewed(spec: Action, review: ReviewSpec, context: Context, event: NodeEvent) -> Outcome:
