@@ -4,6 +4,20 @@ from typing import Any
 
 from compozy.language.document import parse_document
 
+
+def reviewed(review: str) -> str:
+    """A graph of one action over which people decide as `review` says, in YAML on one line."""
+    return f"""
+graph:
+  nodes:
+    - id: ship
+      class: action
+      kind: transform
+      params: {{ map: {{ shipped: {{ value: true }} }} }}
+      review: {review}
+"""
+
+
 STEPS = """
 steps:
   - id: E0

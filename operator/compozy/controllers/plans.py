@@ -27,7 +27,6 @@ from compozy.language.problems import InputsInvalid, PlanInvalid
 
 PLAN_LABEL = "compozy.dev/plan"
 MAX_PROBLEMS = 100
-"""Names that an object can have: nothing else is asked for."""
 MAX_COMPILED = 512
 """How many compiled plans are kept at hand."""
 REVISION_GRACE = timedelta(minutes=10)

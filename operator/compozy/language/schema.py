@@ -50,7 +50,7 @@ def field_errors(schema: Mapping[str, Any], value: Any) -> dict[str, str]:
     faults = json_faults(value)
     if faults:
         return {dotted(pointer): message for pointer, message in faults.items()}
-    if not json_faults(schema) and surely_conforms(schema, value):
+    if surely_conforms(schema, value):
         return {}
     from compozy.language.shapes.messages import faults_of
     from compozy.language.shapes.shape import TooCostlyError

@@ -6,14 +6,14 @@ at fault. So a person at kubectl and a program read it like any other refusal.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pydantic import BaseModel, Field, ValidationError
 
 from compozy.api.base import API_VERSION, GROUP
-from compozy.api.humanrequest import HumanRequest
+from compozy.api.humanrequest import Approval, Approvals, HumanRequest, Response
 from compozy.api.object_names import is_object_name
 from compozy.requests.respond import decision_of
 from compozy.requests.verdict import Identity, Refused, Verdict, bounded
@@ -63,6 +63,13 @@ class _Asked(BaseModel):
     old: dict[str, Any] | None = Field(None, alias="oldObject")
 
 
+class _Said(BaseModel):
+    """What people write: nothing else of a request can have changed."""
+
+    response: Response | None = None
+    approvals: Approvals = Field(default_factory=list)
+
+
 def read_review(body: bytes) -> Review:
     """Read an AdmissionReview. Raises `ReviewInvalid`."""
     asked = _asked(body)
@@ -77,8 +84,8 @@ def read_review(body: bytes) -> Review:
     try:
         # What a newer CRD knows beside that is let pass.
         before = HumanRequest.model_validate(old, extra="ignore")
-        after = HumanRequest.model_validate({**old, **_said(new)}, extra="ignore")
-        if response is None and not _approvers(after) - _approvers(before):
+        said = _Said.model_validate({key: new[key] for key in _Said.model_fields if key in new}, extra="ignore")
+        if response is None and not _approvers(said.approvals) - _approvers(before.approvals):
             return Review(asked.uid, None)
         name, namespace = old["metadata"]["name"], old["metadata"]["namespace"]
     except ValidationError as error:
@@ -94,12 +101,8 @@ def read_review(body: bytes) -> Review:
     return Review(asked.uid, Answering(request, response, identity))
 
 
-def _said(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: item[key] for key in ("response", "approvals") if key in item}
-
-
-def _approvers(request: HumanRequest) -> set[str]:
-    return {approval.responder for approval in request.approvals}
+def _approvers(approvals: Sequence[Approval]) -> set[str]:
+    return {approval.responder for approval in approvals}
 
 
 def _asked(body: bytes) -> _Asked:

@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from compozy.requests.closing import is_open
+
 
 def needed(request: Mapping[str, Any]) -> int:
     """How many different people must approve."""
@@ -37,7 +39,7 @@ def progress(request: Mapping[str, Any]) -> str:
 
 def standing(request: Mapping[str, Any]) -> str:
     """How far several people have come: `needs 3 people; 1 has approved`, and `progress` once it is answered."""
-    if request.get("response") or (request.get("status") or {}).get("state", "Pending") != "Pending":
+    if not is_open(request):
         return progress(request)
     count = len(approvers(request))
     approved = f"{count} {'has' if count == 1 else 'have'} approved" if count else "nobody has approved yet"

@@ -18,6 +18,7 @@ import pytest
 
 from compozy.api.identity import OPERATOR_USER
 from support.apiserver import APPLY, JSON_PATCH, MERGE, STRATEGIC, Answer, Object, User, request
+from support.plans import reviewed
 from support.stage import Stage, eventually
 
 pytestmark = pytest.mark.cluster
@@ -325,15 +326,7 @@ def test_each_door_gives_the_same_verdict(house: House, rule: str) -> None:
 
 # What only the operator can tell: who has started the run.
 
-REVIEW = """
-graph:
-  nodes:
-    - id: ship
-      class: action
-      kind: transform
-      params: { map: { shipped: { value: true } } }
-      review: { responders: { agents: allow, initiator: deny } }
-"""
+REVIEW = reviewed("{ responders: { agents: allow, initiator: deny } }")
 ASKING = ("merge", "json", "apply", "replace")
 WAITING = [person for person in PEOPLE if person not in ("outsider", "operator")]
 

@@ -14,15 +14,7 @@ from support.stage import eventually
 pytestmark = pytest.mark.cluster
 
 CHILD = "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
-REVIEWED = """
-graph:
-  nodes:
-    - id: ship
-      class: action
-      kind: transform
-      params: { map: { shipped: { value: true } } }
-      review: { decisions: [approve, reject], responders: { approvals: 2 } }
-"""
+REVIEWED = plans.reviewed("{ decisions: [approve, reject], responders: { approvals: 2 } }")
 
 
 @pytest.fixture(scope="module", autouse=True)

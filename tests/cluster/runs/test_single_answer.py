@@ -76,15 +76,7 @@ def test_answers_within_fifty_milliseconds_of_the_deadline(stage):
     assert set(outcomes) == {"Answered", "Expired"}
 
 
-REVIEWED = """
-graph:
-  nodes:
-    - id: ship
-      class: action
-      kind: transform
-      params: { map: { shipped: { value: true } } }
-      review: { decisions: [approve, reject], responders: { approvals: 2 } }
-"""
+REVIEWED = plans.reviewed("{ decisions: [approve, reject], responders: { approvals: 2 } }")
 
 
 @pytest.mark.timeout(600)

@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from compozy.language.shapes.bounds import json_faults
+
 _MAX_DEPTH = 8
 """Levels of nesting that are looked at; what is deeper is not plain."""
 
@@ -18,9 +20,10 @@ _MAX_LENGTH = 16 * 1024
 def surely_conforms(schema: Any, value: Any) -> bool:
     """Return True only where `schema` is usable and `value` conforms to it; False says nothing.
 
-    Both must be free of the faults of `compozy.language.shapes.bounds.json_faults`.
+    `value` must be free of the faults of `compozy.language.shapes.bounds.json_faults`. No value that surely
+    conforms names an entity: a schema that says so is not plain.
     """
-    return _is_plain(schema, value, 0) and len(json.dumps(schema)) <= _MAX_LENGTH
+    return _is_plain(schema, value, 0) and len(json.dumps(schema)) <= _MAX_LENGTH and not json_faults(schema)
 
 
 def _is_plain(schema: Any, value: Any, depth: int) -> bool:
