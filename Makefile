@@ -11,7 +11,7 @@ run: .venv/ready ## Both example plans on a real API server: asks in this termin
 
 test: check .venv/ready ## Everything that CI runs
 	@$(TOOLS) controlplane build >/dev/null
-	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal
+	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 try: .venv/ready ## The same engine in this process, without a cluster
 	@$(BIN)/kubectl-compozy run --local -f examples/release.yaml --input version=1.4.0
