@@ -86,10 +86,11 @@ def payload_of_flags(request: Object, decision: str, payload: str | None, pairs:
     whole = {} if payload is None else read_json("--payload", payload)
     if not pairs:
         return whole
-    form = fields(schema_of(request, decision))
+    schema = schema_of(request, decision)
+    form = fields(schema)
     given = [_field_given({field.name: field for field in form}, pair) for pair in pairs]
     if decision == "edit" and payload is None:
-        whole, lacking = _proposed(request).overlay(form, [names for names, _ in given])
+        whole, lacking = _proposed(request).overlay(schema, [names for names, _ in given])
         if lacking:
             raise _not_known(lacking)
     if not isinstance(whole, dict):

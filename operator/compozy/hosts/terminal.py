@@ -70,7 +70,7 @@ def ask(question: Question, streams: Streams) -> Outcome:
         schema, proposed = question.schema, None
         if decision == "edit":
             schema, proposed = question.edit_schema, question.proposed
-        form = fields(schema) if proposed is None else proposed.start(fields(schema))
+        form = fields(schema) if proposed is None else proposed.start(schema)
         return Answered(_filled(schema, form, Dialogue(streams), question.names), decision)
     except DialogueEndedError as ended:
         return ended.outcome

@@ -3,16 +3,19 @@
 People see a preview: secrets are taken out of it, and a large one is left out as a whole. The digest of the exact
 parameters stands beside it. Where the two agree, all that is shown is exact, whatever it looks like. Where they
 do not, a value that holds a marker is not known here, and no edit may put the marker in its place.
+
+A schema may describe less than what is proposed. What it leaves out has a field all the same: an edit changes
+what a person changes and loses nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from compozy.engine.proposals import digest_of
-from compozy.requests.forms import MISSING, FormField, payload_of
+from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields, payload_of
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,27 @@ class Proposed:
     digest: str | None
     """Of the exact parameters; where there is none, nothing that is shown is known to be exact."""
 
-    def start(self, form: Sequence[FormField]) -> list[FormField]:
+    def start(self, schema: Mapping[str, Any]) -> list[FormField]:
         """Return the form of a replacement, each field with the value that is proposed as its default.
 
         A field whose value is not known in full has no default and must be given: left blank it would be lost.
+        Where not even the names are known that the schema leaves out, the form is one field for all of it.
         """
+        form = fields(schema)
+        if not self._names_are_known and not _names_all(schema):
+            form = [FormField((), JSON_TYPE, "", required=True, schema=schema)]
+        beyond = _beside(self.preview, {field.path for field in form}) if self._names_are_known else ()
+        form += [FormField(path, JSON_TYPE, "", required=False) for path in beyond]
         return [self._started(field) for field in form]
 
-    def overlay(self, form: Sequence[FormField], given: Iterable[tuple[str, ...]]) -> tuple[Any, list[FormField]]:
+    def overlay(self, schema: Mapping[str, Any], given: Iterable[tuple[str, ...]]) -> tuple[Any, list[FormField]]:
         """Return the proposal to change in place, and the fields whose value must be given and is not.
 
         Args:
-            form: the form of a replacement.
+            schema: what a replacement must conform to.
             given: paths that are given anew, each as a whole.
         """
-        started, paths = self.start(form), list(given)
+        started, paths = self.start(schema), list(given)
         values = {field.path: deepcopy(field.default) for field in started if field.default is not MISSING}
         lacking = [
             field
@@ -64,8 +73,38 @@ class Proposed:
         return not _holds_marker(self.preview) or _holds_marker(value)
 
     @cached_property
+    def _names_are_known(self) -> bool:
+        return self._is_exact or (_holds_marker(self.preview) and not any(map(_holds_marker, _keys(self.preview))))
+
+    @cached_property
     def _is_exact(self) -> bool:
         return self.digest is not None and digest_of(self.preview) == self.digest
+
+
+def _beside(value: Any, paths: Set[tuple[str, ...]], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of what is there and has no field."""
+    if path in paths:
+        return
+    if path and not any(other[: len(path)] == path for other in paths):
+        yield path
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _beside(part, paths, (*path, name))
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from value
+        value = list(value.values())
+    for part in value if isinstance(value, list) else ():
+        yield from _keys(part)
+
+
+def _names_all(schema: Any) -> bool:
+    """Whether nothing can be proposed but what the schema names."""
+    if not isinstance(schema, Mapping) or "properties" not in schema:
+        return isinstance(schema, Mapping) and "$ref" not in schema
+    return schema.get("additionalProperties") is False and all(map(_names_all, schema["properties"].values()))
 
 
 def _hidden(field: FormField) -> FormField:

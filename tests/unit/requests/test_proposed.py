@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from compozy.engine.proposals import digest_of, strict_schema
 from compozy.redaction.redactor import PLAIN
 from compozy.requests.bounds import preview
-from compozy.requests.forms import MISSING, fields, payload_of
+from compozy.requests.forms import MISSING, payload_of
 from compozy.requests.proposed import Proposed
 
 pytestmark = pytest.mark.unit
@@ -29,9 +29,7 @@ JSON = st.recursive(
 def started(proposal: Any, shown: Any = MISSING) -> dict[str, Any]:
     """The fields of the form by their names."""
     seen = preview(PLAIN.json(proposal)) if shown is MISSING else shown
-    return {
-        field.name: field for field in Proposed(seen, digest_of(proposal)).start(fields(strict_schema(proposal)))
-    }
+    return {field.name: field for field in Proposed(seen, digest_of(proposal)).start(strict_schema(proposal))}
 
 
 def test_each_field_starts_with_what_is_proposed():
@@ -59,7 +57,7 @@ def test_text_that_only_looks_like_a_marker_is_what_is_proposed():
 
 def test_what_no_marker_explains_is_relied_on_nowhere():
     assert all(field.hidden for field in started({"a": "b", "c": "d"}, {"a": "b?", "c": "d"}).values())
-    without = Proposed({"a": "b"}, None).start(fields(strict_schema({"a": "b"})))
+    without = Proposed({"a": "b"}, None).start(strict_schema({"a": "b"}))
     assert [field.hidden for field in without] == [True]
 
 
@@ -81,3 +79,57 @@ def test_a_default_is_never_another_value_than_the_proposed_one(proposal):
         assert payload_of(known) == proposal
     if "hunter2" not in json.dumps(proposal):
         assert not any(field.hidden for field in form.values())
+
+
+def described_less(draw: st.DrawFn, schema: Any) -> Any:
+    """A schema of the same value that leaves some of it undescribed."""
+    if not isinstance(schema, dict) or "properties" not in schema:
+        return schema
+    kept = {name: described_less(draw, part) for name, part in schema["properties"].items() if draw(st.booleans())}
+    return {"type": "object", "properties": kept, "required": list(kept)}
+
+
+@st.composite
+def described_in_part(draw):
+    proposal = draw(st.dictionaries(st.sampled_from("abc"), JSON, max_size=3))
+    return proposal, described_less(draw, strict_schema(proposal))
+
+
+@given(described_in_part())
+def test_what_the_schema_leaves_out_is_kept_or_asked_for(drawn):
+    proposal, schema = drawn
+    form = Proposed(preview(PLAIN.json(proposal)), digest_of(proposal)).start(schema)
+    values = {}
+    for field in form:
+        part = proposal
+        for name in field.path:
+            part = part[name]
+        assert field.hidden or field.default == part
+        values[field.path] = part
+    assert payload_of(values) == proposal
+
+
+def test_an_edit_of_one_field_keeps_what_the_schema_does_not_describe():
+    proposal = {"tag": "v1", "deep": {"count": 2, "more": [1, {"x": None}]}}
+    schema = {"properties": {"deep": {"type": "object", "properties": {"count": {"type": "integer"}}}}}
+    proposed = Proposed(proposal, digest_of(proposal))
+    assert proposed.overlay(schema, [("deep", "count")]) == (proposal, [])
+
+
+def test_what_the_schema_leaves_out_and_is_hidden_must_be_given():
+    proposal = {"tag": "v1", "password": "hunter2"}
+    proposed = Proposed(PLAIN.json(proposal), digest_of(proposal))
+    schema = {"properties": {"tag": {"type": "string"}}}
+    assert [field.name for field in proposed.overlay(schema, [("tag",)])[1]] == ["password"]
+    assert proposed.overlay(schema, [("password",)]) == ({"tag": "v1"}, [])
+
+
+def test_where_even_names_are_not_known_all_of_it_is_given_at_once():
+    proposal = {"tag": "v1", "text": "word " * 10_000}
+    proposed = Proposed(preview(proposal), digest_of(proposal))
+    closed = strict_schema(proposal)
+    opened = {**closed, "additionalProperties": True}
+    assert [field.name for field in proposed.start(opened)] == ["payload"]
+    assert [field.name for field in proposed.start(closed)] == ["tag", "text"]
+    marked = Proposed({"[REDACTED]": 1, "tag": "v1"}, digest_of({"ghp_" + "x" * 36: 1, "tag": "v1"}))
+    assert [field.name for field in marked.start(opened)] == ["payload"]
