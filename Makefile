@@ -3,6 +3,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 TOOLS := PYTHONPATH=tools $(BIN)/python -m
+# Else each start of the plugin and of the operator would compile what was compiled before.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run try test check format generate cluster-up cluster-down bench clean
 
