@@ -123,8 +123,6 @@ class Answers:
 
     async def cancel_orphan(self, request: Item, now: datetime) -> None:
         """Close a question whose run was deleted without it; no run takes its answer. Raises LostRace or Gone."""
-        if state_of(request) != "Pending":
-            return
         if request.get("response"):
             request = await self.hand_back(request, "request_canceled", {}, now)
         await self.cancel(request, now, "its run was deleted without it")

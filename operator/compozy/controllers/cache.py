@@ -4,8 +4,10 @@ It only ever saves reads: every write carries the version it was decided on, so 
 is read again, and never decides one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
+
+from compozy.requests.closing import state_of
 
 Item = dict[str, Any]
 K = TypeVar("K")
@@ -31,9 +33,12 @@ class Cache:
         """`operator` is this operator as the API server knows it."""
         self.operator = operator
         self._items: dict[str, dict[Key, Item]] = {}
-        self._requests: dict[Key, set[Key]] = {}
+        self._requests: dict[str, set[Key]] = {}
+        """By the uid of their controller: the keys of questions."""
+        self._unresolved: dict[str, set[Key]] = {}
+        """By the uid of their controller: the keys of questions that are not resolved."""
         self._ownerless: dict[Key, set[Key]] = {}
-        """By run: the keys of questions that have no controller."""
+        """By run: the keys of questions that are not resolved and have no controller."""
         self._children: dict[str, set[Key]] = {}
         """By the uid of their controller: the keys of runs."""
 
@@ -41,17 +46,12 @@ class Cache:
         """Take an object in, unless something newer is known. Returns whether it was taken."""
         key, kind = key_of(item), item["kind"]
         known = self._items.setdefault(kind, {}).get(key)
-        if known is not None and _is_newer(known, item):
-            return False
+        if known is not None:
+            if _is_newer(known, item):
+                return False
+            self._unlist(known)
         self._items[kind][key] = item
-        if kind == "HumanRequest":
-            self._requests.setdefault(run_of(item), set()).add(key)
-            if owner_uid(item) is None:
-                self._ownerless.setdefault(run_of(item), set()).add(key)
-            else:
-                _discard(self._ownerless, run_of(item), key)
-        elif kind == "PlanRun" and (owner := owner_uid(item)) is not None:
-            self._children.setdefault(owner, set()).add(key)
+        self._list(item)
         return True
 
     def drop(self, item: Mapping[str, Any]) -> None:
@@ -60,12 +60,28 @@ class Cache:
         known = self._items.get(kind, {}).get(key)
         if known is None or known["metadata"]["uid"] != item["metadata"]["uid"]:
             return
-        del self._items[kind][key]
-        if kind == "HumanRequest":
-            _discard(self._requests, run_of(item), key)
-            _discard(self._ownerless, run_of(item), key)
-        elif kind == "PlanRun":
-            _discard(self._children, owner_uid(item) or "", key)
+        self._unlist(self._items[kind].pop(key))
+
+    def _list(self, item: Item) -> None:
+        for index, group in self._places_of(item):
+            index.setdefault(group, set()).add(key_of(item))
+
+    def _unlist(self, item: Item) -> None:
+        for index, group in self._places_of(item):
+            _discard(index, group, key_of(item))
+
+    def _places_of(self, item: Item) -> Iterator[tuple[dict[Any, set[Key]], str | Key]]:
+        """The indexes that an object is in, each with its group there."""
+        owner, is_question = owner_uid(item), item["kind"] == "HumanRequest"
+        if item["kind"] == "PlanRun" and owner is not None:
+            yield self._children, owner
+        if is_question and owner is not None:
+            yield self._requests, owner
+        if is_question and state_of(item) == "Pending":
+            if owner is None:
+                yield self._ownerless, run_of(item)
+            else:
+                yield self._unresolved, owner
 
     def get(self, kind: str, key: Key) -> Item | None:
         """An object, where it is known."""
@@ -82,18 +98,24 @@ class Cache:
 
     def requests_of(self, run: Mapping[str, Any]) -> list[Item]:
         """The questions that this very run has opened, by name."""
-        items = self._items.get("HumanRequest", {})
-        found = [items[key] for key in sorted(self._requests.get(key_of(run), ()))]
-        uid = run["metadata"]["uid"]
-        return [item for item in found if owner_uid(item) == uid]
+        return self._questions(self._requests.get(run["metadata"]["uid"], ()))
+
+    def unresolved_of(self, run: Mapping[str, Any]) -> list[Item]:
+        """Those of its questions that have no result yet, by name."""
+        return self._questions(self._unresolved.get(run["metadata"]["uid"], ()))
 
     def left_behind(self, key: Key) -> list[Item]:
-        """The questions of a run that was deleted without them, by name: the garbage collector has taken its name
-        from their owners. A run that has the name now is another one where it is younger.
+        """The questions without a result of a run that was deleted without them, by name.
+
+        The garbage collector has taken the run from their owners. One that has its name now is another one where
+        it is younger.
         """
-        items, run = self._items.get("HumanRequest", {}), self.get("PlanRun", key)
-        found = [items[one] for one in sorted(self._ownerless.get(key, ()))]
+        run, found = self.get("PlanRun", key), self._questions(self._ownerless.get(key, ()))
         return [item for item in found if run is None or _created_at(item) < _created_at(run)]
+
+    def _questions(self, keys: Iterable[Key]) -> list[Item]:
+        items = self._items.get("HumanRequest", {})
+        return [items[key] for key in sorted(keys)]
 
 
 def run_of(request: Mapping[str, Any]) -> Key:

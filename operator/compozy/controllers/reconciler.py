@@ -307,15 +307,14 @@ class Reconciler:
     async def _settle_requests(self, run: Item) -> None:
         """A run that has ended leaves no question open, and no answer unacknowledged."""
         now = datetime.now(UTC)
-        for request in self._cache.requests_of(run):
+        for request in self._cache.unresolved_of(run):
             if is_open(request):
                 await self._answers.cancel(request, now)
-            elif state_of(request) == "Pending":
-                if was_taken(request, await self._statuses_of(run)):
-                    self._after.acknowledge(request)
-                else:
-                    await self._answers.hand_back(request, "request_canceled", {}, now)
-                    raise LostRace(request["metadata"]["name"])
+            elif was_taken(request, await self._statuses_of(run)):
+                self._after.acknowledge(request)
+            else:
+                await self._answers.hand_back(request, "request_canceled", {}, now)
+                raise LostRace(request["metadata"]["name"])
         self._after.delete_in_time(run, run["status"].get("completedAt"))
 
     async def _statuses_of(self, run: Item) -> StatusOf:
