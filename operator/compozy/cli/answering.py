@@ -22,8 +22,8 @@ from compozy.cli.output.text import clean
 from compozy.cli.output.times import seconds_only
 from compozy.cli.session import Session
 from compozy.requests.approvals import has_approved, mark, others_missing
-from compozy.requests.closing import is_open, state_of
 from compozy.requests.respond import same_answer
+from compozy.requests.state import is_open, state_of
 
 TRIES = 8
 """How often a write is decided again after somebody else changed the request."""

@@ -16,7 +16,7 @@ from compozy.cli.kube.client import Client, Object, ObjectList
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.kube.watch import Change, watch
 from compozy.cli.listing import asking_order
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 ENDED = ("Succeeded", "Failed", "Canceled")
 

@@ -14,8 +14,8 @@ from compozy.cli.kube.client import Object
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
 from compozy.requests.approvals import has_approved, progress
-from compozy.requests.closing import state_of
 from compozy.requests.outcome import Answered, Declined
+from compozy.requests.state import state_of
 
 ATTEMPTS = 3
 """How often a question is put again after its answer was refused."""

@@ -15,7 +15,7 @@ from compozy.cli.output.text import clean
 from compozy.cli.session import Session
 from compozy.cli.states import MARKS, word_of
 from compozy.cli.stored import Stored
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 _SHOWN = ("Waiting", "Running", "Succeeded", "Failed", "Skipped", "Canceled")
 

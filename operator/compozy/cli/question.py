@@ -12,8 +12,8 @@ from compozy.language.json_text import readable_json
 from compozy.language.problems import faults_line
 from compozy.language.schema import check_schema, normalize_schema
 from compozy.requests.approvals import needed, speaker, standing
-from compozy.requests.closing import is_open, state_of
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields
+from compozy.requests.state import is_open, state_of
 
 Object = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
 from compozy.cli.kube.selectors import equal, every
 from compozy.cli.listing import ListState, Request
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 CONNECTIONS = 4
 """How many objects of a page are asked for at the same time."""

@@ -9,7 +9,7 @@ from compozy.cli.output.table import Column, Table
 from compozy.cli.output.times import age, until
 from compozy.cli.session import Session
 from compozy.requests.approvals import approvers, needed
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 _NAMESPACE = Column("NAMESPACE")
 DELETED = "Deleted"

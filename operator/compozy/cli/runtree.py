@@ -13,7 +13,7 @@ from compozy.cli.drawing.model import field_of, list_of, text_of
 from compozy.cli.listing import asking_order
 from compozy.cli.paths import item_beyond_path, numbered
 from compozy.cli.states import HANDLED, word_of
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 Object = Mapping[str, Any]
 

@@ -23,7 +23,7 @@ _UNSAID = "unavailable"
 
 def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completes `--set FIELD=VALUE` of the question that the command line names."""
-    from compozy.cli.asking import schema_of
+    from compozy.cli.answer_flags import schema_of
 
     session = session_of(ctx)
     request = _question(session, ctx)

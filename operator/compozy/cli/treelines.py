@@ -13,7 +13,7 @@ from compozy.cli.runtree import NOWHERE, Branch, Places, urgency
 from compozy.cli.states import HANDLED, MARKS, lane_counts
 from compozy.cli.whom import whom
 from compozy.requests.approvals import speaker, standing
-from compozy.requests.closing import DECIDED, state_of
+from compozy.requests.state import DECIDED, state_of
 
 Object = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from compozy.controllers.store import Gone, LostRace, Store
 from compozy.controllers.work_queue import WorkQueue
 from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 LONGEST_ACKNOWLEDGEMENT_SECONDS = 1.0
 """How long an acknowledgement may wait for runs that are to go on."""

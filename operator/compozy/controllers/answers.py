@@ -21,7 +21,8 @@ from compozy.engine.events import Event, RequestAnswered, RequestCanceled
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.problems import faults_line
 from compozy.requests.approvals import progress
-from compozy.requests.closing import event_of, event_of_response, final_state_of, is_open, state_of, was_taken
+from compozy.requests.closing import event_of, event_of_response, was_taken
+from compozy.requests.state import final_state_of, is_open, state_of
 from compozy.requests.verdict import Identity, Refused
 
 

@@ -28,7 +28,7 @@ from compozy.controllers.webhook.certificates import Certificates, FromDirectory
 from compozy.controllers.webhook.reviewer import Reviewer
 from compozy.controllers.webhook.server import Webhook
 from compozy.controllers.work_queue import WorkQueue
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 SWEEP_SECONDS = 600.0
 KINDS = ("Plan", "Agent", "CatalogEntry", "HumanRequest", "PlanRun")

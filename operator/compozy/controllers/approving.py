@@ -16,8 +16,8 @@ from compozy.controllers.runs import RunView
 from compozy.controllers.store import Store
 from compozy.engine.times import timestamp
 from compozy.requests.approvals import mark, needed, speaker
-from compozy.requests.closing import is_open
 from compozy.requests.respond import judge_approval
+from compozy.requests.state import is_open
 from compozy.requests.verdict import Identity, Refused, bounded
 
 

@@ -7,7 +7,7 @@ is read again, and never decides one.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 Item = dict[str, Any]
 K = TypeVar("K")

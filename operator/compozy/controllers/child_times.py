@@ -15,7 +15,7 @@ from compozy.engine.events import Event, RunParked, TimeCredited
 from compozy.engine.state import Cell, RunState
 from compozy.engine.times import parse_timestamp, timestamp
 from compozy.language.compiled import Policy
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 _CUT_OFF = timedelta(seconds=1)
 """The API server cuts the fraction off when something was created: nothing is up before its time."""

@@ -18,7 +18,7 @@ from compozy.controllers.app import App
 from compozy.controllers.cache import Key, key_of, run_of
 from compozy.controllers.lineage import parent_key
 from compozy.engine.times import parse_timestamp
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 
 def register(registry: kopf.OperatorRegistry, app: App) -> None:

@@ -49,8 +49,9 @@ from compozy.engine.state import RunState
 from compozy.engine.times import parse_timestamp
 from compozy.language.compiled import CompiledPlan
 from compozy.language.problems import InputsInvalid, PlanInvalid
-from compozy.requests.closing import StatusOf, is_open, state_of, status_in, was_taken
+from compozy.requests.closing import StatusOf, status_in, was_taken
 from compozy.requests.opening import request_object
+from compozy.requests.state import is_open, state_of
 
 log = logging.getLogger(__name__)
 

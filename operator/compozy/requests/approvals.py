@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 
 def needed(request: Mapping[str, Any]) -> int:

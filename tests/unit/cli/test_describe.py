@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compozy.cli.asking import schema_of
+from compozy.cli.answer_flags import schema_of
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 from compozy.cli.preview import PROMPT_CHARACTERS, outline, preview

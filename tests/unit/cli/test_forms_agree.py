@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compozy.cli.asking import payload_of_flags
+from compozy.cli.answer_flags import payload_of_flags
 from compozy.hosts.dialogue import Streams
 from compozy.hosts.terminal import Question, ask
 from compozy.language.schema import check_schema, field_errors

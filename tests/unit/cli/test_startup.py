@@ -43,6 +43,11 @@ def test_a_command_imports_nothing_heavy(command: str) -> None:
     assert not modules & set(HEAVY)
 
 
+def test_an_answer_in_flags_needs_no_terminal_no_engine_and_no_patterns() -> None:
+    modules = imported_after("import compozy.cli.commands.respond")
+    assert not modules & {"compozy.hosts.terminal", "compozy.engine.events", "re2", "jsonschema"}
+
+
 def commands(group: LazyGroup) -> list[tuple[str, str, str]]:
     """Every command of a group and of those within: name, where it is, its line in the group's help."""
     found = []

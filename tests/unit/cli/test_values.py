@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compozy.cli.asking import payload_of_flags
+from compozy.cli.answer_flags import payload_of_flags
 from compozy.cli.errors import CliError
 from compozy.cli.values import parse_value, read_inputs, read_json, set_path
 from support.proposals import put_for_review

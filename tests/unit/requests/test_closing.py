@@ -3,7 +3,8 @@
 import pytest
 
 from compozy.engine.events import RequestAnswered, RequestCanceled, RequestUnanswered
-from compozy.requests.closing import event_of, final_state_of, is_open, status_in, was_taken
+from compozy.requests.closing import event_of, status_in, was_taken
+from compozy.requests.state import final_state_of, is_open
 
 pytestmark = pytest.mark.unit
 

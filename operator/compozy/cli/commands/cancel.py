@@ -14,7 +14,7 @@ from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.session import Session
 from compozy.cli.suggestions import PENDING
-from compozy.requests.closing import state_of
+from compozy.requests.state import state_of
 
 
 @command("cancel")

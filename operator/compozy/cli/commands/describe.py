@@ -20,7 +20,7 @@ from compozy.cli.runtree import places_of, tree_of
 from compozy.cli.session import Session
 from compozy.cli.stored import Stored
 from compozy.cli.treelines import tree_lines
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 _INPUTS = 100
 

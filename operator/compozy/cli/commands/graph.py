@@ -17,7 +17,7 @@ from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS, PLANS
 from compozy.cli.output.text import clean
 from compozy.cli.session import Session
 from compozy.cli.stored import Stored
-from compozy.requests.closing import is_open
+from compozy.requests.state import is_open
 
 _RUN_WORDS = ("run", "planrun", "planruns", "planrun.compozy.dev")
 _PLAN_WORDS = ("plan", "plans", "plan.compozy.dev")

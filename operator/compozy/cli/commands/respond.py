@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from compozy.cli.answer_flags import WITH_PAYLOAD, payload_of_flags, schema_of
 from compozy.cli.answering import Answer, raise_if_resolved, still_open_because, submit
-from compozy.cli.asking import WITH_PAYLOAD, ask_here, payload_of_flags, person_is_here, schema_of
 from compozy.cli.catalog import names_in
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
@@ -19,8 +19,8 @@ from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 from compozy.cli.suggestions import answer_fields, decisions
 from compozy.requests.approvals import approvers, needed, progress
-from compozy.requests.closing import DECIDED, state_of
 from compozy.requests.outcome import Answered, Declined
+from compozy.requests.state import DECIDED, state_of
 
 
 @command("respond")
@@ -92,6 +92,9 @@ def _answer(
             raise CliError("bad_input", f"{decision} takes no payload: leave --payload and --set out")
         value: Any = payload_of_flags(request, decision, payload, pairs) if given else None
         return Answer(decision, value, note)
+    # Only here: an answer in flags is given sooner.
+    from compozy.cli.asking import person_is_here
+
     raise_if_resolved(request)
     if given or not person_is_here(session):
         raise _incomplete(request, decision)
@@ -99,6 +102,8 @@ def _answer(
 
 
 def _asked(session: Session, request: Object, decision: str | None, note: str | None) -> Answer:
+    from compozy.cli.asking import ask_here
+
     names = names_in(session.client, session.namespace)
     outcome = ask_here(request, sys.stdin, None if decision is None else [decision], names)
     if isinstance(outcome, Answered):

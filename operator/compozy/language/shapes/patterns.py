@@ -10,20 +10,25 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import re2  # type: ignore[import-untyped]
-
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.max_mem = 1 << 20
+_MAX_MEMORY = 1 << 20
+"""Bytes that one pattern may take."""
 
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> Any:
-    return re2.compile(pattern, _OPTIONS)
+    # Only here: most schemas have no pattern, and the plugin would load RE2 at each start.
+    import re2  # type: ignore[import-untyped]
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MAX_MEMORY
+    return re2.compile(pattern, options)
 
 
 def pattern_fault(pattern: str) -> str | None:
     """Return why `pattern` cannot be used, or None when it can."""
+    import re2
+
     try:
         _compiled(pattern)
     except re2.error as error:
