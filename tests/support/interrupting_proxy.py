@@ -60,6 +60,8 @@ class InterruptingProxy:
         asyncio.set_event_loop(self._loop)
         self._loop.run_until_complete(self._start())
         self._loop.run_forever()
+        self._loop.run_until_complete(self._stop())
+        self._loop.close()
 
     async def _start(self) -> None:
         context = ssl.create_default_context(cadata=self._authority)
@@ -68,12 +70,17 @@ class InterruptingProxy:
         self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
         app = web.Application(client_max_size=2**24)
         app.router.add_route("*", "/{path:.*}", self._forward)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        # Else the watches of those that were killed would go on.
+        self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
         self._ready.set()
+
+    async def _stop(self) -> None:
+        await self._runner.cleanup()
+        await self._session.close()
 
     def _counts(self, request: web.Request) -> bool:
         """Whether this is the write to be interrupted. Events tell what happened; they decide nothing.
