@@ -4,13 +4,13 @@ It only ever saves reads: every write carries the version it was decided on, so 
 is read again, and never decides one.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from compozy.requests.state import state_of
 
 Item = dict[str, Any]
-K = TypeVar("K")
 
 
 class Key(NamedTuple):
@@ -37,8 +37,8 @@ class Cache:
         """By the uid of their controller: the keys of questions."""
         self._unresolved: dict[str, set[Key]] = {}
         """By the uid of their controller: the keys of questions that are not resolved."""
-        self._ownerless: dict[Key, set[Key]] = {}
-        """By run: the keys of questions that are not resolved and have no controller."""
+        self._ownerless: dict[Key, list[tuple[str, Key]]] = {}
+        """By run: when questions were opened that are not resolved and have no controller, in that order."""
         self._children: dict[str, set[Key]] = {}
         """By the uid of their controller: the keys of runs."""
 
@@ -63,24 +63,30 @@ class Cache:
         self._unlist(self._items[kind].pop(key))
 
     def _list(self, item: Item) -> None:
-        for index, group in self._places_of(item):
-            index.setdefault(group, set()).add(key_of(item))
+        for index, owner in self._indexes_of(item):
+            index.setdefault(owner, set()).add(key_of(item))
+        if _is_ownerless(item):
+            insort(self._ownerless.setdefault(run_of(item), []), _by_age(item))
 
     def _unlist(self, item: Item) -> None:
-        for index, group in self._places_of(item):
-            _discard(index, group, key_of(item))
+        for index, owner in self._indexes_of(item):
+            _discard(index, owner, key_of(item))
+        if _is_ownerless(item):
+            others = self._ownerless[run_of(item)]
+            del others[bisect_left(others, _by_age(item))]
+            if not others:
+                del self._ownerless[run_of(item)]
 
-    def _places_of(self, item: Item) -> Iterator[tuple[dict[Any, set[Key]], str | Key]]:
-        """The indexes that an object is in, each with its group there."""
-        owner, is_question = owner_uid(item), item["kind"] == "HumanRequest"
-        if item["kind"] == "PlanRun" and owner is not None:
+    def _indexes_of(self, item: Item) -> Iterator[tuple[dict[str, set[Key]], str]]:
+        """The sets that an object is in, each with the uid of its controller."""
+        owner = owner_uid(item)
+        if owner is None:
+            return
+        if item["kind"] == "PlanRun":
             yield self._children, owner
-        if is_question and owner is not None:
+        if item["kind"] == "HumanRequest":
             yield self._requests, owner
-        if is_question and state_of(item) == "Pending":
-            if owner is None:
-                yield self._ownerless, run_of(item)
-            else:
+            if state_of(item) == "Pending":
                 yield self._unresolved, owner
 
     def get(self, kind: str, key: Key) -> Item | None:
@@ -98,24 +104,25 @@ class Cache:
 
     def requests_of(self, run: Mapping[str, Any]) -> list[Item]:
         """The questions that this very run has opened, by name."""
-        return self._questions(self._requests.get(run["metadata"]["uid"], ()))
+        return self._questions(sorted(self._requests.get(run["metadata"]["uid"], ())))
 
     def unresolved_of(self, run: Mapping[str, Any]) -> list[Item]:
         """Those of its questions that have no result yet, by name."""
-        return self._questions(self._unresolved.get(run["metadata"]["uid"], ()))
+        return self._questions(sorted(self._unresolved.get(run["metadata"]["uid"], ())))
 
     def left_behind(self, key: Key) -> list[Item]:
-        """The questions without a result of a run that was deleted without them, by name.
+        """The questions without a result of a run that was deleted without them, the oldest first.
 
         The garbage collector has taken the run from their owners. One that has its name now is another one where
         it is younger.
         """
-        run, found = self.get("PlanRun", key), self._questions(self._ownerless.get(key, ()))
-        return [item for item in found if run is None or _created_at(item) < _created_at(run)]
+        run, found = self.get("PlanRun", key), self._ownerless.get(key, [])
+        end = len(found) if run is None else bisect_left(found, (_created_at(run),))
+        return self._questions(one for _, one in found[:end])
 
     def _questions(self, keys: Iterable[Key]) -> list[Item]:
         items = self._items.get("HumanRequest", {})
-        return [items[key] for key in sorted(keys)]
+        return [items[key] for key in keys]
 
 
 def run_of(request: Mapping[str, Any]) -> Key:
@@ -131,12 +138,20 @@ def owner_uid(item: Mapping[str, Any]) -> str | None:
     return None
 
 
+def _is_ownerless(item: Item) -> bool:
+    return item["kind"] == "HumanRequest" and owner_uid(item) is None and state_of(item) == "Pending"
+
+
+def _by_age(item: Item) -> tuple[str, Key]:
+    return _created_at(item), key_of(item)
+
+
 def _created_at(item: Mapping[str, Any]) -> str:
     """RFC 3339 in UTC, in whole seconds: ordered as text."""
     return str(item["metadata"]["creationTimestamp"])
 
 
-def _discard(sets: dict[K, set[Key]], group: K, key: Key) -> None:
+def _discard(sets: dict[str, set[Key]], group: str, key: Key) -> None:
     """Take a key out of its set, and the set away with the last of them."""
     found = sets.get(group, set())
     found.discard(key)

@@ -84,9 +84,10 @@ def test_what_it_finds_by_an_owner_is_what_a_look_at_everything_finds(drawn):
         assert cache.children_of(owner) == [item for item in runs if owner_uid(item) == uid]
     for name in "ab":
         run = cache.get("PlanRun", Key("n", name))
+        by_age = sorted(pending, key=lambda item: (item["metadata"]["creationTimestamp"], key_of(item)))
         assert cache.left_behind(Key("n", name)) == [
             item
-            for item in pending
+            for item in by_age
             if item["spec"]["run"] == name and owner_uid(item) is None
             if run is None or item["metadata"]["creationTimestamp"] < run["metadata"]["creationTimestamp"]
         ]
