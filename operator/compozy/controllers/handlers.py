@@ -8,6 +8,7 @@ decides.
 
 import dataclasses
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,12 +45,25 @@ def _register_cleanup(registry: kopf.OperatorRegistry, app: App) -> None:
 
 
 def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
+    specs: dict[Key, tuple[str, int]] = {}
+    """By run: its uid and the generation of its spec that the runs it has started were told of."""
+
     @kopf.on.event(GROUP, VERSION, "planruns", registry=registry)
     async def on_run(event: Any, **_: Any) -> None:
-        run = event["object"]
-        if _take(app, event):
-            for key in (key_of(run), *_relatives_of(app, run)):
-                app.reconciler.turns.add(key)
+        run, key = event["object"], key_of(event["object"])
+        if not _take(app, event):
+            return
+        app.reconciler.turns.add(key)
+        parent, spec = parent_key(run), (run["metadata"]["uid"], run["metadata"]["generation"])
+        if parent is not None:
+            app.reconciler.turns.add(parent)
+        # Being paused holds whatever a run has started; what becomes of it otherwise is nothing to them.
+        if event["type"] == "DELETED" or specs.get(key) != spec:
+            for one in _descendants(app, run):
+                app.reconciler.turns.add(one)
+        specs[key] = spec
+        if event["type"] == "DELETED":
+            del specs[key]
 
     @kopf.on.event(GROUP, VERSION, "humanrequests", registry=registry)
     async def on_request(event: Any, **_: Any) -> None:
@@ -83,10 +97,11 @@ def _register_others(registry: kopf.OperatorRegistry, app: App) -> None:
         _take(app, event)
 
 
-def _relatives_of(app: App, run: Any) -> list[Key]:
-    """The runs for which it matters what has happened to a run: the one that started it, and those it started."""
-    parent = parent_key(run)
-    return [*([parent] if parent is not None else []), *map(key_of, app.cache.children_of(run))]
+def _descendants(app: App, run: Any) -> Iterator[Key]:
+    """The runs that a run has started, those that they have started, and so on."""
+    for child in app.cache.children_of(run):
+        yield key_of(child)
+        yield from _descendants(app, child)
 
 
 def _take(app: App, event: Any) -> bool:

@@ -118,6 +118,31 @@ def test_a_thousand_lanes_are_asked_answered_in_any_order_and_joined(stage):
     assert output["choose"]["items"]["731"]["output"] == {"word": "w731"}
 
 
+def test_a_pause_holds_what_the_started_runs_have_started_until_it_is_over(stage):
+    starts = "graph: { nodes: [{ id: go, class: action, kind: run-loop, params: { loop: NEXT } }] }"
+    for name, called in (("middle", "last"), ("first", "middle")):
+        stage.author.create("plans", plan_object(name, **spec(starts.replace("NEXT", called)))).object()
+    asks = (
+        "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
+    )
+    stage.author.create("plans", plan_object("last", **spec(asks))).object()
+    first = stage.start(None, planRef={"name": "first"})
+    middle = eventually(lambda: children_of(stage, first), "a run is started")[0]["metadata"]["name"]
+    last = eventually(lambda: children_of(stage, middle), "another is started")[0]["metadata"]["name"]
+    question = stage.question(last)
+    stage.author.patch("planruns", first, {"spec": {"paused": True}}).object()
+    # A run that comes after has its question: the operator knows of the pause.
+    other = stage.question(stage.start(None, planRef={"name": "last"}))
+    assert stage.answer(question, {"x": "y"}).ok
+    # Another answer is taken: what was to be done about the one before would be done.
+    assert stage.answer(other, {"x": "z"}).ok
+    assert stage.resolved(other) == "Answered"
+    assert stage.state(question) == "Pending"
+    stage.author.patch("planruns", first, {"spec": {"paused": False}}).object()
+    assert stage.finished(first)["phase"] == "Succeeded"
+    assert stage.resolved(question) == "Answered"
+
+
 def test_a_run_that_is_started_asks_and_reports(stage):
     stage.author.create("plans", plan_object("asker", **spec(CHILD))).object()
     run = stage.start(PARENT)
