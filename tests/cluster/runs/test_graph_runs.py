@@ -118,17 +118,27 @@ def test_a_thousand_lanes_are_asked_answered_in_any_order_and_joined(stage):
     assert output["choose"]["items"]["731"]["output"] == {"word": "w731"}
 
 
-def test_a_pause_holds_what_the_started_runs_have_started_until_it_is_over(stage):
-    starts = "graph: { nodes: [{ id: go, class: action, kind: run-loop, params: { loop: NEXT } }] }"
-    for name, called in (("middle", "last"), ("first", "middle")):
-        stage.author.create("plans", plan_object(name, **spec(starts.replace("NEXT", called)))).object()
-    asks = (
+@pytest.fixture
+def three_generations(stage):
+    """Start a run that starts one that starts one of a plan; the first and the last of them."""
+
+    def start(plan):
+        calls = "graph: { nodes: [{ id: go, class: action, kind: run-loop, params: { loop: NEXT } }] }"
+        plans = {"first": calls.replace("NEXT", "middle"), "middle": calls.replace("NEXT", "last"), "last": plan}
+        for name in reversed(plans):
+            stage.author.create("plans", plan_object(name, **spec(plans[name]))).object()
+        first = stage.start(None, planRef={"name": "first"})
+        middle = eventually(lambda: children_of(stage, first), "a run is started")[0]["metadata"]["name"]
+        last = eventually(lambda: children_of(stage, middle), "another is started")[0]["metadata"]["name"]
+        return first, last
+
+    return start
+
+
+def test_a_pause_holds_what_the_started_runs_have_started_until_it_is_over(stage, three_generations):
+    first, last = three_generations(
         "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
     )
-    stage.author.create("plans", plan_object("last", **spec(asks))).object()
-    first = stage.start(None, planRef={"name": "first"})
-    middle = eventually(lambda: children_of(stage, first), "a run is started")[0]["metadata"]["name"]
-    last = eventually(lambda: children_of(stage, middle), "another is started")[0]["metadata"]["name"]
     question = stage.question(last)
     stage.author.patch("planruns", first, {"spec": {"paused": True}}).object()
     # A run that comes after has its question: the operator knows of the pause.
@@ -141,6 +151,19 @@ def test_a_pause_holds_what_the_started_runs_have_started_until_it_is_over(stage
     stage.author.patch("planruns", first, {"spec": {"paused": False}}).object()
     assert stage.finished(first)["phase"] == "Succeeded"
     assert stage.resolved(question) == "Answered"
+
+
+def test_a_wait_that_ends_in_a_pause_of_its_starters_starter_goes_on_after_it(stage, three_generations):
+    wait = "graph: { nodes: [{ id: a, class: control, kind: wait, params: { for: 3s } }] }"
+    first, last = three_generations(wait)
+    until = eventually(lambda: stage.status(last).get("deadline"), "it waits")
+    stage.author.patch("planruns", first, {"spec": {"paused": True}}).object()
+    # One that waits for as long, and began later, is over.
+    stage.finished(stage.start(None, planRef={"name": "last"}))
+    assert "completedAt" not in stage.status(last)
+    stage.author.patch("planruns", first, {"spec": {"paused": False}}).object()
+    assert stage.finished(first)["phase"] == "Succeeded"
+    assert stage.status(last)["completedAt"] > until
 
 
 def test_a_run_that_is_started_asks_and_reports(stage):
