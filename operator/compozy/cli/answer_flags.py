@@ -49,6 +49,7 @@ def payload_of_flags(request: Object, decision: str, payload: str | None, pairs:
         whole, lacking = proposed(request).overlay(schema, [names for names, _ in given])
         if lacking:
             raise _not_known(lacking)
+        given = [(_path_in(whole, ".".join(names)) or names, value) for names, value in given]
     if not isinstance(whole, dict):
         raise CliError("bad_input", "--set needs a payload that is an object")
     for names, value in given:
@@ -67,6 +68,19 @@ def _field_given(form: Mapping[str, FormField], pair: str) -> tuple[tuple[str, .
         raise CliError("request_validation_failed", f"{path} {error}", {path: str(error)}) from error
     # The name of a property may have dots itself, and a form of one field is the whole answer.
     return form[path].path if path in form else tuple(path.split(".")), value
+
+
+def _path_in(value: Any, text: str) -> tuple[str, ...] | None:
+    """The path to what is there already: the name of a property may have dots itself."""
+    if not isinstance(value, Mapping):
+        return None
+    if text in value:
+        return (text,)
+    for name in value:
+        rest = _path_in(value[name], text.removeprefix(f"{name}.")) if text.startswith(f"{name}.") else None
+        if rest is not None:
+            return (name, *rest)
+    return None
 
 
 def _not_known(lacking: Sequence[FormField]) -> CliError:

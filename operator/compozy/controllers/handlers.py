@@ -8,7 +8,6 @@ decides.
 
 import dataclasses
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +15,9 @@ import kopf
 
 from compozy.api.base import GROUP, VERSION
 from compozy.controllers.app import App
-from compozy.controllers.cache import Key, key_of, run_of
+from compozy.controllers.cache import Key, key_of, owner_uid, run_of
 from compozy.controllers.lineage import parent_key
+from compozy.engine.results import MAX_DEPTH
 from compozy.engine.times import parse_timestamp
 from compozy.requests.state import is_open
 
@@ -45,8 +45,8 @@ def _register_cleanup(registry: kopf.OperatorRegistry, app: App) -> None:
 
 
 def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
-    specs: dict[Key, tuple[str, int]] = {}
-    """By run: its uid and the generation of its spec that the runs it has started were told of."""
+    told: dict[Key, tuple[str, int, str | None]] = {}
+    """By run: its uid, the generation of its spec and who owns it, as the runs below it were told."""
 
     @kopf.on.event(GROUP, VERSION, "planruns", registry=registry)
     async def on_run(event: Any, **_: Any) -> None:
@@ -54,16 +54,17 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
         if not _take(app, event):
             return
         app.reconciler.turns.add(key)
-        parent, spec = parent_key(run), (run["metadata"]["uid"], run["metadata"]["generation"])
+        parent = parent_key(run)
         if parent is not None:
             app.reconciler.turns.add(parent)
-        # Being paused holds whatever a run has started; what becomes of it otherwise is nothing to them.
-        if event["type"] == "DELETED" or specs.get(key) != spec:
+        # What is paused, or has lost who paused it, matters to all below; what becomes of it otherwise does not.
+        now = run["metadata"]["uid"], run["metadata"]["generation"], owner_uid(run)
+        if event["type"] == "DELETED" or told.get(key) != now:
             for one in _descendants(app, run):
                 app.reconciler.turns.add(one)
-        specs[key] = spec
+        told[key] = now
         if event["type"] == "DELETED":
-            del specs[key]
+            del told[key]
 
     @kopf.on.event(GROUP, VERSION, "humanrequests", registry=registry)
     async def on_request(event: Any, **_: Any) -> None:
@@ -97,11 +98,15 @@ def _register_others(registry: kopf.OperatorRegistry, app: App) -> None:
         _take(app, event)
 
 
-def _descendants(app: App, run: Any) -> Iterator[Key]:
-    """The runs that a run has started, those that they have started, and so on."""
-    for child in app.cache.children_of(run):
-        yield key_of(child)
-        yield from _descendants(app, child)
+def _descendants(app: App, run: Any) -> list[Key]:
+    """The runs that a run has started, those that they have started, and so on as deep as runs may go."""
+    found: dict[Key, Any] = {}
+    generation = [run]
+    for _ in range(MAX_DEPTH):
+        children = (child for one in generation for child in app.cache.children_of(one))
+        generation = [child for child in children if key_of(child) not in found]
+        found |= {key_of(child): child for child in generation}
+    return list(found)
 
 
 def _take(app: App, event: Any) -> bool:

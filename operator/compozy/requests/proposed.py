@@ -4,11 +4,11 @@ People see a preview: secrets are taken out of it, and a large one is left out a
 parameters stands beside it. Where the two agree, all that is shown is exact, whatever it looks like. Where they
 do not, a value that holds a marker is not known here, and no edit may put the marker in its place.
 
-A schema may describe less than what is proposed. What it leaves out has a field all the same: an edit changes
-what a person changes and loses nothing.
+A schema may describe less than what is proposed, or allow more than is known of it. Then the form is one field for
+all of it: an edit changes what a person changes and loses nothing but what the schema forbids.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,13 +30,10 @@ class Proposed:
         """Return the form of a replacement, each field with the value that is proposed as its default.
 
         A field whose value is not known in full has no default and must be given: left blank it would be lost.
-        Where not even the names are known that the schema leaves out, the form is one field for all of it.
         """
         form = fields(schema)
-        if not self._names_are_known and not _names_all(schema):
+        if not self._is_described(schema, self.preview, (), {field.path for field in form}):
             form = [FormField((), JSON_TYPE, "", required=True, schema=schema)]
-        beyond = _beside(self.preview, {field.path for field in form}) if self._names_are_known else ()
-        form += [FormField(path, JSON_TYPE, "", required=False) for path in beyond]
         return [self._started(field) for field in form]
 
     def overlay(self, schema: Mapping[str, Any], given: Iterable[tuple[str, ...]]) -> tuple[Any, list[FormField]]:
@@ -72,39 +69,38 @@ class Proposed:
         # What no marker explains was changed in another way: then nothing can be relied on.
         return not _holds_marker(self.preview) or _holds_marker(value)
 
-    @cached_property
-    def _names_are_known(self) -> bool:
-        return self._is_exact or (_holds_marker(self.preview) and not any(map(_holds_marker, _keys(self.preview))))
+    def _is_described(self, schema: Any, value: Any, path: tuple[str, ...], paths: Set[tuple[str, ...]]) -> bool:
+        """Whether fields at these paths are all that there can be of a value, but for what the schema forbids."""
+        if path in paths:
+            return True
+        if not isinstance(schema, Mapping) or "$ref" in schema:
+            return False
+        properties, required = schema.get("properties", {}), set(schema.get("required", ()))
+        is_closed = schema.get("additionalProperties") is False
+        named = {name for name, part in properties.items() if part is not False} | required
+        if self._names_are_hidden(value):
+            return is_closed and all(
+                self._is_described(properties.get(name), value, (*path, name), paths) for name in named
+            )
+        # An empty object, or one that is not what it has to be, has no fields to make it up again.
+        if not isinstance(value, Mapping) or (path and not (value and required <= set(value))):
+            return False
+        forbidden = {name for name in value if properties.get(name) is False or (is_closed and name not in named)}
+        return set(value) <= named | forbidden and all(
+            self._is_described(properties.get(name), part, (*path, name), paths)
+            for name, part in value.items()
+            if name not in forbidden
+        )
+
+    def _names_are_hidden(self, value: Any) -> bool:
+        """Whether it is not known what is in a value: its names, or whether it has any."""
+        if isinstance(value, Mapping) and _holds_marker(self.preview):
+            return self._is_altered(list(value))
+        return self._is_altered(value)
 
     @cached_property
     def _is_exact(self) -> bool:
         return self.digest is not None and digest_of(self.preview) == self.digest
-
-
-def _beside(value: Any, paths: Set[tuple[str, ...]], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The paths of what is there and has no field."""
-    if path in paths:
-        return
-    if path and not any(other[: len(path)] == path for other in paths):
-        yield path
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
-            yield from _beside(part, paths, (*path, name))
-
-
-def _keys(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        yield from value
-        value = list(value.values())
-    for part in value if isinstance(value, list) else ():
-        yield from _keys(part)
-
-
-def _names_all(schema: Any) -> bool:
-    """Whether nothing can be proposed but what the schema names."""
-    if not isinstance(schema, Mapping) or "properties" not in schema:
-        return isinstance(schema, Mapping) and "$ref" not in schema
-    return schema.get("additionalProperties") is False and all(map(_names_all, schema["properties"].values()))
 
 
 def _hidden(field: FormField) -> FormField:

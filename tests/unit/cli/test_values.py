@@ -158,6 +158,14 @@ def test_a_payload_need_not_be_an_object() -> None:
 PROPOSAL = {"tag": "v1", "api_key": "k-123456", "labels": {"team": "web", "token": "abc"}, "hosts": ["a"]}
 
 
+def test_set_finds_names_with_dots_beside_what_the_schema_describes() -> None:
+    proposal = {"tag": "v1", "a.b": 1, "ann": {"app.k8s.io/x": "q", "other": [1]}}
+    request = put_for_review(proposal)
+    request["spec"]["editSchema"] = {"type": "object", "properties": {"tag": {"type": "string"}}}
+    changed = payload_of_flags(request, "edit", None, ["a.b=2", "ann.app.k8s.io/x=r", "ann.new=3", "tag=v2"])
+    assert changed == {"tag": "v2", "a.b": 2, "ann": {"app.k8s.io/x": "r", "other": [1], "new": 3}}
+
+
 def test_set_changes_those_fields_of_what_is_proposed() -> None:
     open_proposal = {"tag": "v1", "count": 2, "labels": {"team": "web"}, "hosts": [{"name": "a"}], "none": None}
     request = put_for_review(open_proposal)

@@ -82,16 +82,32 @@ def test_a_default_is_never_another_value_than_the_proposed_one(proposal):
 
 
 def described_less(draw: st.DrawFn, schema: Any) -> Any:
-    """A schema of the same value that leaves some of it undescribed."""
+    """A schema of the same value that leaves some of it undescribed, and forbids some of that."""
     if not isinstance(schema, dict) or "properties" not in schema:
         return schema
     kept = {name: described_less(draw, part) for name, part in schema["properties"].items() if draw(st.booleans())}
-    return {"type": "object", "properties": kept, "required": list(kept)}
+    required = [name for name in kept if draw(st.booleans())]
+    closed = {"additionalProperties": False} if draw(st.booleans()) else {}
+    return {"type": "object", "properties": kept, "required": required, **closed}
+
+
+def allowed(schema: Any, value: Any) -> Any:
+    """What is left of a value without the names that its schema forbids."""
+    if not isinstance(schema, dict) or not isinstance(value, dict):
+        return value
+    described, is_closed = schema.get("properties", {}), schema.get("additionalProperties") is False
+    kept = {name: part for name, part in value.items() if name in described or not is_closed}
+    return {name: allowed(described.get(name), part) for name, part in kept.items()}
+
+
+SECRET = st.recursive(
+    JSON, lambda inner: st.dictionaries(st.sampled_from(["a", "b", "secret"]), inner, max_size=3)
+)
 
 
 @st.composite
 def described_in_part(draw):
-    proposal = draw(st.dictionaries(st.sampled_from("abc"), JSON, max_size=3))
+    proposal = draw(st.dictionaries(st.sampled_from(["a", "b", "c", "secret"]), SECRET, max_size=3))
     return proposal, described_less(draw, strict_schema(proposal))
 
 
@@ -106,7 +122,7 @@ def test_what_the_schema_leaves_out_is_kept_or_asked_for(drawn):
             part = part[name]
         assert field.hidden or field.default == part
         values[field.path] = part
-    assert payload_of(values) == proposal
+    assert payload_of(values) in (proposal, allowed(schema, proposal))
 
 
 def test_an_edit_of_one_field_keeps_what_the_schema_does_not_describe():
@@ -120,8 +136,50 @@ def test_what_the_schema_leaves_out_and_is_hidden_must_be_given():
     proposal = {"tag": "v1", "password": "hunter2"}
     proposed = Proposed(PLAIN.json(proposal), digest_of(proposal))
     schema = {"properties": {"tag": {"type": "string"}}}
-    assert [field.name for field in proposed.overlay(schema, [("tag",)])[1]] == ["password"]
-    assert proposed.overlay(schema, [("password",)]) == ({"tag": "v1"}, [])
+    assert [field.name for field in proposed.overlay(schema, [("tag",)])[1]] == ["payload"]
+    closed = {**schema, "additionalProperties": False}
+    assert proposed.overlay(closed, [("tag",)]) == ({"tag": "v1"}, [])
+
+
+STRING, OBJECT = {"type": "string"}, {"type": "object"}
+
+
+LONG = "word " * 10_000
+CLOSED = {"additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("proposal", "schema"),
+    [
+        (
+            {"credentials": {"user": "u", "more": "m"}},
+            {"properties": {"credentials": {"properties": {"user": STRING}}}},
+        ),
+        ({"a": "x", "text": LONG}, {"properties": {"a": STRING}}),
+        ({"a": "x", "text": LONG}, {"required": ["a"]}),
+        ({"a": {"x": 1}, "text": LONG}, {"properties": {"a": {"required": ["x"]}, "text": STRING}, **CLOSED}),
+    ],
+)
+def test_nothing_is_lost_of_what_nobody_sees(proposal, schema):
+    proposed = Proposed(preview(PLAIN.json(proposal)), digest_of(proposal))
+    assert [(field.name, field.hidden) for field in proposed.start({**OBJECT, **schema})] == [("payload", True)]
+
+
+@pytest.mark.parametrize("deep", [{}, None, 5, {"more": 1}])
+def test_what_the_fields_do_not_make_up_again_is_one_field(deep):
+    proposal = {"tag": "v1", "deep": deep}
+    part = {"properties": {"count": {"type": "integer"}, "more": {"type": "integer"}}, "required": ["count"]}
+    schema = {"properties": {"tag": STRING, "deep": part}}
+    assert Proposed(proposal, digest_of(proposal)).overlay(schema, [("tag",)]) == (proposal, [])
+
+
+def test_what_the_schema_forbids_is_left_out():
+    proposal = {"tag": "v1", "x": 1}
+    for schema in (
+        {"properties": {"tag": STRING}, "additionalProperties": False},
+        {"properties": {"tag": STRING, "x": False}},
+    ):
+        assert Proposed(proposal, digest_of(proposal)).overlay(schema, [("tag",)]) == ({"tag": "v1"}, [])
 
 
 def test_where_even_names_are_not_known_all_of_it_is_given_at_once():
