@@ -201,6 +201,30 @@ def test_a_run_that_outlives_the_end_of_the_one_that_started_it_goes_on(stage, o
     assert stage.finished(child)["phase"] == "Succeeded"
 
 
+def test_what_a_run_that_is_gone_had_paused_goes_on_down_to_the_last(stage):
+    stage.author.create("plans", plan_object("innermost", **plans.spec(CHILD))).object()
+    calls = "graph: { nodes: [{ id: call, class: action, kind: run-loop, params: { loop: innermost } }] }"
+    stage.author.create("plans", plan_object("inner", **plans.spec(calls))).object()
+    outer = stage.start(
+        calls.replace("params: { loop: innermost }", "on_parent_close: abandon, params: { loop: inner }")
+    )
+    asked = eventually(
+        lambda: stage.admin.call("GET", stage.admin.path("humanrequests")).object()["items"], "it asks"
+    )
+    innermost = asked[0]["spec"]["run"]
+    eventually(lambda: stage.status(innermost).get("pendingRequests") == 1, "it shows that it waits")
+    stage.author.patch("planruns", outer, {"spec": {"paused": True}}).object()
+    # A run that comes after has its question: the operator knows of the pause.
+    other = stage.question(stage.start(None, planRef={"name": "innermost"}))
+    assert stage.answer(asked[0], {"x": "1"}).ok
+    assert stage.answer(other, {"x": "2"}).ok
+    assert stage.resolved(other) == "Answered"
+    assert stage.state(asked[0]) == "Pending"
+    stage.author.delete("planruns", outer, propagationPolicy="Orphan").object()
+    assert stage.resolved(asked[0]) == "Answered"
+    assert stage.finished(innermost)["phase"] == "Succeeded"
+
+
 def test_so_does_one_that_nobody_waits_for(stage, orphaned):
     stage.author.create("plans", plan_object("inner", **plans.spec(CHILD))).object()
     node = "{ id: call, class: action, kind: run-loop, params: { loop: inner, mode: detach } }"
