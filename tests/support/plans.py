@@ -4,6 +4,9 @@ from typing import Any
 
 from compozy.language.document import parse_document
 
+ASK = "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
+"""One question."""
+
 
 def reviewed(review: str) -> str:
     """A graph of one action over which people decide as `review` says, in YAML on one line."""

@@ -43,8 +43,8 @@ def payload_of_flags(request: Object, decision: str, payload: str | None, pairs:
     if not pairs:
         return whole
     schema = schema_of(request, decision)
-    form = fields(schema)
-    given = [_field_given({field.name: field for field in form}, pair) for pair in pairs]
+    form = {field.name: field for field in fields(schema)}
+    given = [_field_given(form, pair) for pair in pairs]
     if decision == "edit" and payload is None:
         whole, lacking = proposed(request).overlay(schema, [names for names, _ in given])
         if lacking:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from compozy.controllers.cache import Cache, Item, Key
 from compozy.controllers.child_names import child_name
+from compozy.controllers.lineage import descendants
 from compozy.controllers.runs import RunView
 from compozy.engine.effects import Call
 from compozy.engine.events import Event, RunParked, TimeCredited
@@ -74,12 +75,11 @@ class ChildTimes:
 
     def _spans(self, run: Item, now: datetime) -> Iterator[Span]:
         """The times in which a run, or one that it has started, has waited for people."""
-        for request in self._cache.requests_of(run):
-            begun = parse_timestamp(request["metadata"]["creationTimestamp"])
-            resolved = (request.get("status") or {}).get("resolvedAt")
-            yield Span(begun, parse_timestamp(resolved) if resolved else now, is_open(request))
-        for child in self._cache.children_of(run):
-            yield from self._spans(child, now)
+        for one in (run, *descendants(self._cache, run)):
+            for request in self._cache.requests_of(one):
+                begun = parse_timestamp(request["metadata"]["creationTimestamp"])
+                resolved = (request.get("status") or {}).get("resolvedAt")
+                yield Span(begun, parse_timestamp(resolved) if resolved else now, is_open(request))
 
 
 def _ends(policy: Policy, cell: Cell, child: Item, parked: timedelta, parked_in_all: timedelta) -> str:

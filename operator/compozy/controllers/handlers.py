@@ -16,10 +16,9 @@ import kopf
 from compozy.api.base import GROUP, VERSION
 from compozy.controllers.app import App
 from compozy.controllers.cache import Key, key_of, owner_uid, run_of
-from compozy.controllers.lineage import parent_key
-from compozy.engine.results import MAX_DEPTH
+from compozy.controllers.lineage import descendants, parent_key
 from compozy.engine.times import parse_timestamp
-from compozy.requests.state import is_open
+from compozy.requests.state import is_open, state_of
 
 
 def register(registry: kopf.OperatorRegistry, app: App) -> None:
@@ -59,17 +58,19 @@ def _register_watches(registry: kopf.OperatorRegistry, app: App) -> None:
             app.reconciler.turns.add(parent)
         # What is paused, or has lost who paused it, matters to all below; what becomes of it otherwise does not.
         now = run["metadata"]["uid"], run["metadata"]["generation"], owner_uid(run)
-        if event["type"] == "DELETED" or told.get(key) != now:
-            for one in _descendants(app, run):
-                app.reconciler.turns.add(one)
-        told[key] = now
-        if event["type"] == "DELETED":
-            del told[key]
+        is_gone = event["type"] == "DELETED"
+        if is_gone or told.get(key) != now:
+            for one in descendants(app.cache, run):
+                app.reconciler.turns.add(key_of(one))
+        if is_gone:
+            told.pop(key, None)
+        else:
+            told[key] = now
 
     @kopf.on.event(GROUP, VERSION, "humanrequests", registry=registry)
     async def on_request(event: Any, **_: Any) -> None:
         request = event["object"]
-        if request.get("response") and (request.get("status") or {}).get("state", "Pending") == "Pending":
+        if request.get("response") and state_of(request) == "Pending":
             app.answers.seen_at.setdefault(request["metadata"]["uid"], time.monotonic())
         if event["type"] == "DELETED":
             app.answers.seen_at.pop(request["metadata"]["uid"], None)
@@ -96,17 +97,6 @@ def _register_others(registry: kopf.OperatorRegistry, app: App) -> None:
     @kopf.on.event("", "v1", "namespaces", registry=registry)
     async def on_other(event: Any, **_: Any) -> None:
         _take(app, event)
-
-
-def _descendants(app: App, run: Any) -> list[Key]:
-    """The runs that a run has started, those that they have started, and so on as deep as runs may go."""
-    found: dict[Key, Any] = {}
-    generation = [run]
-    for _ in range(MAX_DEPTH):
-        children = (child for one in generation for child in app.cache.children_of(one))
-        generation = [child for child in children if key_of(child) not in found]
-        found |= {key_of(child): child for child in generation}
-    return list(found)
 
 
 def _take(app: App, event: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compozy.api.base import API_VERSION, ENDS_WITH_PARENT_ANNOTATION
-from compozy.controllers.cache import Cache, Item, Key
+from compozy.controllers.cache import Cache, Item, Key, key_of
 from compozy.engine.results import MAX_DEPTH
 
 
@@ -31,6 +31,17 @@ def ancestors(cache: Cache, run: Item) -> Iterator[Item]:
         if current is None:
             return
         yield current
+
+
+def descendants(cache: Cache, run: Item) -> Iterator[Item]:
+    """The runs that a run has started, those that they have started, and so on as deep as runs may go."""
+    found: set[Key] = set()
+    generation = [run]
+    for _ in range(MAX_DEPTH):
+        children = {key_of(child): child for one in generation for child in cache.children_of(one)}
+        generation = [child for key, child in children.items() if key not in found]
+        found.update(children)
+        yield from generation
 
 
 def starters(cache: Cache, run: Item) -> list[str | None]:

@@ -15,6 +15,7 @@ from compozy.language.shapes.canonical import canonical_json
 from compozy.language.shapes.plain import surely_conforms
 from compozy.requests.approvals import needed, others_missing
 from compozy.requests.entities import may_name_entities, references
+from compozy.requests.state import state_of
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
 __all__ = [
@@ -152,7 +153,7 @@ def decision_of(request: Mapping[str, Any], response: Mapping[str, Any]) -> str 
 
 def _still_open(case: _Case) -> Refused | None:
     """Late answers hear what became of the question. Its state decides, never the clock."""
-    state = (case.request.get("status") or {}).get("state") or "Pending"
+    state = state_of(case.request)
     if state == "Expired":
         return Refused("request_expired", "the question has expired: nobody answered in time")
     if state == "Canceled":

@@ -9,7 +9,7 @@ import pytest
 
 from compozy.engine.times import timestamp
 from support.apiserver import plan as plan_object
-from support.plans import spec
+from support.plans import ASK, spec
 from support.stage import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -136,9 +136,7 @@ def three_generations(stage):
 
 
 def test_a_pause_holds_what_the_started_runs_have_started_until_it_is_over(stage, three_generations):
-    first, last = three_generations(
-        "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
-    )
+    first, last = three_generations(ASK)
     question = stage.question(last)
     stage.author.patch("planruns", first, {"spec": {"paused": True}}).object()
     # A run that comes after has its question: the operator knows of the pause.

@@ -13,7 +13,6 @@ from support.stage import eventually
 
 pytestmark = pytest.mark.cluster
 
-CHILD = "graph: { nodes: [{ id: a, class: control, kind: ask, params: { prompt: A?, expect: { x: string } } }] }"
 REVIEWED = plans.reviewed("{ decisions: [approve, reject], responders: { approvals: 2 } }")
 
 
@@ -160,10 +159,15 @@ def started_run(stage, run):
     return name, stage.question(name)
 
 
+def calling(loop, policy="", mode=""):
+    """A graph of one call of a plan."""
+    params = f"{{ loop: {loop}, {mode} }}"
+    return f"graph: {{ nodes: [{{ id: call, class: action, kind: run-loop, {policy} params: {params} }}] }}"
+
+
 def start_parent(stage, policy):
-    stage.author.create("plans", plan_object("inner", **plans.spec(CHILD))).object()
-    node = f"{{ id: call, class: action, kind: run-loop, {policy}, params: {{ loop: inner, mode: await }} }}"
-    return stage.start(f"graph: {{ nodes: [{node}] }}")
+    stage.author.create("plans", plan_object("inner", **plans.spec(plans.ASK))).object()
+    return stage.start(calling("inner", f"{policy},", "mode: await"))
 
 
 def test_a_run_ends_with_the_one_that_started_it(stage, orphaned):
@@ -176,10 +180,9 @@ def test_a_run_ends_with_the_one_that_started_it(stage, orphaned):
 
 
 def test_so_do_those_that_it_has_started(stage):
-    stage.author.create("plans", plan_object("innermost", **plans.spec(CHILD))).object()
-    middle = "graph: { nodes: [{ id: call, class: action, kind: run-loop, params: { loop: innermost } }] }"
-    stage.author.create("plans", plan_object("inner", **plans.spec(middle))).object()
-    outer = stage.start(middle.replace("innermost", "inner"))
+    stage.author.create("plans", plan_object("innermost", **plans.spec(plans.ASK))).object()
+    stage.author.create("plans", plan_object("inner", **plans.spec(calling("innermost")))).object()
+    outer = stage.start(calling("inner"))
 
     def named():
         runs = stage.admin.call("GET", stage.admin.path("planruns")).object()["items"]
@@ -202,12 +205,9 @@ def test_a_run_that_outlives_the_end_of_the_one_that_started_it_goes_on(stage, o
 
 
 def test_what_a_run_that_is_gone_had_paused_goes_on_down_to_the_last(stage):
-    stage.author.create("plans", plan_object("innermost", **plans.spec(CHILD))).object()
-    calls = "graph: { nodes: [{ id: call, class: action, kind: run-loop, params: { loop: innermost } }] }"
-    stage.author.create("plans", plan_object("inner", **plans.spec(calls))).object()
-    outer = stage.start(
-        calls.replace("params: { loop: innermost }", "on_parent_close: abandon, params: { loop: inner }")
-    )
+    stage.author.create("plans", plan_object("innermost", **plans.spec(plans.ASK))).object()
+    stage.author.create("plans", plan_object("inner", **plans.spec(calling("innermost")))).object()
+    outer = stage.start(calling("inner", "on_parent_close: abandon,"))
     asked = eventually(
         lambda: stage.admin.call("GET", stage.admin.path("humanrequests")).object()["items"], "it asks"
     )
@@ -226,9 +226,8 @@ def test_what_a_run_that_is_gone_had_paused_goes_on_down_to_the_last(stage):
 
 
 def test_so_does_one_that_nobody_waits_for(stage, orphaned):
-    stage.author.create("plans", plan_object("inner", **plans.spec(CHILD))).object()
-    node = "{ id: call, class: action, kind: run-loop, params: { loop: inner, mode: detach } }"
-    parent = stage.start(f"graph: {{ nodes: [{node}] }}")
+    stage.author.create("plans", plan_object("inner", **plans.spec(plans.ASK))).object()
+    parent = stage.start(calling("inner", mode="mode: detach"))
     child, question = started_run(stage, parent)
     assert stage.finished(parent)["phase"] == "Succeeded"
     orphaned(parent)

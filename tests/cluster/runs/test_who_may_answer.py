@@ -14,15 +14,7 @@ pytestmark = pytest.mark.cluster
 
 
 def reviewed(responders: str, decisions: str = "[approve, reject]") -> str:
-    return f"""
-graph:
-  nodes:
-    - id: ship
-      class: action
-      kind: transform
-      params: {{ map: {{ shipped: {{ value: true }} }} }}
-      review: {{ decisions: {decisions}, responders: {responders} }}
-"""
+    return plans.reviewed(f"{{ decisions: {decisions}, responders: {responders} }}")
 
 
 GATE = """

@@ -3,7 +3,7 @@
 import pytest
 
 from compozy.controllers.cache import Cache
-from compozy.controllers.lineage import starters
+from compozy.controllers.lineage import descendants, starters
 
 pytestmark = pytest.mark.unit
 OPERATOR = "system:serviceaccount:compozy-system:compozy-operator"
@@ -40,3 +40,17 @@ def test_a_parent_that_is_gone_leaves_in_doubt_who_began():
 def test_so_does_one_whose_child_was_left_an_orphan():
     """Who deletes the parent alone has its name taken from the child by the garbage collector."""
     assert started(run("child", OPERATOR)) == [OPERATOR, None]
+
+
+def test_all_below_a_run_are_its_descendants():
+    cache = Cache(operator=OPERATOR)
+    for item in (run("a", "alice"), run("b", OPERATOR, "a"), run("c", OPERATOR, "a"), run("d", OPERATOR, "b")):
+        cache.put(item)
+    assert [item["metadata"]["name"] for item in descendants(cache, run("a", "alice"))] == ["b", "c", "d"]
+
+
+def test_runs_that_somebody_made_own_each_other_are_found_once():
+    cache, first = Cache(operator=OPERATOR), run("a", "alice", "b")
+    for item in (first, run("b", "alice", "a")):
+        cache.put(item)
+    assert [item["metadata"]["name"] for item in descendants(cache, first)] == ["b", "a"]

@@ -92,18 +92,18 @@ def _answer(
             raise CliError("bad_input", f"{decision} takes no payload: leave --payload and --set out")
         value: Any = payload_of_flags(request, decision, payload, pairs) if given else None
         return Answer(decision, value, note)
-    # Only here: an answer in flags is given sooner.
-    from compozy.cli.asking import person_is_here
-
     raise_if_resolved(request)
-    if given or not person_is_here(session):
+    if given:
         raise _incomplete(request, decision)
     return _asked(session, request, decision, note)
 
 
 def _asked(session: Session, request: Object, decision: str | None, note: str | None) -> Answer:
-    from compozy.cli.asking import ask_here
+    # Only here: an answer in flags is given sooner.
+    from compozy.cli.asking import ask_here, person_is_here
 
+    if not person_is_here(session):
+        raise _incomplete(request, decision)
     names = names_in(session.client, session.namespace)
     outcome = ask_here(request, sys.stdin, None if decision is None else [decision], names)
     if isinstance(outcome, Answered):
