@@ -1,26 +1,23 @@
-"""A small synchronous client of the Kubernetes API over urllib3.
+"""A small synchronous client of the Kubernetes API.
 
-It speaks JSON, knows one user and one cluster, and starts in a few hundredths of a second. It uses a proxy
-only where the kubeconfig names one (`proxy-url`), never one from the environment, and follows no redirect:
-a credential goes to the server that the kubeconfig names and nowhere else.
+It speaks JSON, knows one user and one cluster, and starts in a few hundredths of a second.
 """
 
 import json
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-import urllib3
-from urllib3.exceptions import HTTPError, SSLError
-
-from compozy.cli.kube.access import Access, ConfigError
+from compozy.cli.kube.access import Access
+from compozy.cli.kube.connections import FAILURES, Connections, Response
 from compozy.cli.kube.credentials import Credentials
 from compozy.cli.kube.elements import elements
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import GROUP, SELF_SUBJECT_REVIEWS, Resource
-from compozy.cli.kube.tls import ssl_context
 
 FIELD_MANAGER = "compozy-cli"
 """Our name in `metadata.managedFields`."""
@@ -28,7 +25,6 @@ FIELD_MANAGER = "compozy-cli"
 PAGE = 500
 """Objects in one page of a list."""
 
-CONNECT_SECONDS = 10.0
 DEFAULT_REQUEST_SECONDS = 60.0
 
 _JSON = "application/json"
@@ -64,7 +60,7 @@ class ObjectList:
 class Scan:
     """A collection that is read once, element by element. Closes its connection at the end."""
 
-    _response: urllib3.BaseHTTPResponse
+    _response: Response
     _array: str
     _others: dict[str, Any] = field(default_factory=dict)
 
@@ -72,7 +68,7 @@ class Scan:
         """Raises UnreachableError when the connection ends before the list does."""
         try:
             yield from elements(self._response.stream(_CHUNK), self._array, self._others)
-        except (HTTPError, OSError, ValueError) as error:
+        except (*FAILURES, ValueError) as error:
             raise UnreachableError(f"a list broke off: {_one_line(error)}") from error
         finally:
             self._response.close()
@@ -97,7 +93,7 @@ class Client:
         self._credentials = Credentials(access, environ)
         seconds = DEFAULT_REQUEST_SECONDS if request_seconds is None else request_seconds
         self._seconds = seconds or None
-        self._http: urllib3.PoolManager | None = None
+        self._connections: Connections | None = None
 
     def whoami(self) -> Identity:
         """The user that the API server takes us for (a SelfSubjectReview)."""
@@ -211,18 +207,16 @@ class Client:
     ) -> Object:
         """One request and its JSON answer."""
         return self._decoded(
-            _unthrottled(lambda: self._send(method, path, body, query, accept, content_type, stream=False))
+            _unthrottled(lambda: self._send(method, path, body, query, accept, content_type, self._seconds)), path
         )
 
     def open_stream(
         self, path: str, query: Mapping[str, str], read_seconds: float | None, accept: str = _JSON
-    ) -> urllib3.BaseHTTPResponse:
+    ) -> Response:
         """Begins a streamed GET, for watching or a long list. The caller closes the response."""
-        response = _unthrottled(
-            lambda: self._send("GET", path, None, query, accept, _JSON, stream=True, seconds=read_seconds)
-        )
+        response = _unthrottled(lambda: self._send("GET", path, None, query, accept, _JSON, read_seconds))
         if response.status != 200:
-            self._decoded(response)
+            self._decoded(response, path)
         return response
 
     def _pages(self, path: str, query: dict[str, str]) -> ObjectList:
@@ -243,53 +237,48 @@ class Client:
         query: Mapping[str, str] | None,
         accept: str,
         content_type: str,
-        *,
-        stream: bool,
-        seconds: float | None = None,
-    ) -> urllib3.BaseHTTPResponse:
+        seconds: float | None,
+    ) -> Response:
         """One request; once more where the server no longer takes a credential that can be renewed."""
-        url = self.access.server + path + (f"?{urlencode(query)}" if query else "")
+        target = path + (f"?{urlencode(query)}" if query else "")
         payload = None if body is None else json.dumps(body, separators=(",", ":")).encode()
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=seconds if stream else self._seconds)
         for _ in range(2):
-            headers = urllib3.HTTPHeaderDict({"Accept": accept, "User-Agent": "kubectl-compozy"})
+            headers = [("Accept", accept), ("User-Agent", "kubectl-compozy"), *self._credentials.headers()]
             if payload is not None:
-                headers["Content-Type"] = content_type
-            for name, value in self._credentials.headers():
-                headers.add(name, value)
-            try:
-                response = self._pool().request(
-                    method,
-                    url,
-                    body=payload,
-                    headers=headers,
-                    timeout=timeout,
-                    redirect=False,
-                    retries=False,
-                    preload_content=not stream,
-                )
-            except SSLError as error:
-                raise UnreachableError(f"cannot trust {self.access.server}: {_one_line(error)}") from error
-            except (HTTPError, OSError) as error:
-                raise UnreachableError(f"cannot reach {self.access.server}: {_one_line(error)}") from error
+                headers.append(("Content-Type", content_type))
+            with self._reaching():
+                response = self._connected().request(method, target, payload, headers, seconds)
             if response.status != 401 or not self._credentials.refused():
                 break
-            self._http = None
+            response.close()
+            self._connections = None
         return response
 
-    def _pool(self) -> urllib3.PoolManager:
-        if self._http is None:
-            self._http = _pool_for(self.access, self._credentials)
-        return self._http
-
-    def _decoded(self, response: urllib3.BaseHTTPResponse) -> Object:
-        """The JSON of an answer, or the error that it is."""
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """What goes wrong on the way is one line, which names the server."""
         try:
-            answer = json.loads(response.data)
+            yield
+        except ssl.SSLError as error:
+            raise UnreachableError(f"cannot trust {self.access.server}: {_one_line(error)}") from error
+        except FAILURES as error:
+            raise UnreachableError(f"cannot reach {self.access.server}: {_one_line(error)}") from error
+
+    def _connected(self) -> Connections:
+        if self._connections is None:
+            self._connections = Connections(self.access, self._credentials.client_certificate())
+        return self._connections
+
+    def _decoded(self, response: Response, path: str) -> Object:
+        """The JSON of an answer, or the error that it is."""
+        with self._reaching():
+            data = response.read()
+        try:
+            answer = json.loads(data)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            if response.status == 404 and GROUP in (response.geturl() or ""):
+            if response.status == 404 and GROUP in path:
                 raise UnreachableError(
                     f"{self.access.server} does not know {GROUP}: install the CRDs with "
                     "`kubectl apply --server-side -f crds/`"
@@ -302,23 +291,7 @@ class Client:
         return answer
 
 
-def _pool_for(access: Access, credentials: Credentials) -> urllib3.PoolManager:
-    options: dict[str, Any] = {"maxsize": 4}
-    if access.server.startswith("https://"):
-        options["ssl_context"] = ssl_context(access, credentials.client_certificate())
-        if access.tls_server_name:
-            options["server_hostname"] = access.tls_server_name
-        if access.insecure:
-            options["assert_hostname"] = False
-            urllib3.disable_warnings()
-    if not access.proxy_url:
-        return urllib3.PoolManager(**options)
-    if not access.proxy_url.startswith(("http://", "https://")):
-        raise ConfigError(f"proxy-url {access.proxy_url!r}: only http and https proxies are supported")
-    return urllib3.ProxyManager(access.proxy_url, **options)
-
-
-def _unthrottled(send: Callable[[], urllib3.BaseHTTPResponse]) -> urllib3.BaseHTTPResponse:
+def _unthrottled(send: Callable[[], Response]) -> Response:
     """Sends; waits and sends again where the server says that it is busy (429)."""
     response = send()
     for _ in range(_THROTTLED_TRIES - 1):
@@ -339,20 +312,14 @@ def _written() -> dict[str, str]:
     return {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
 
 
-def _retry_after(response: urllib3.BaseHTTPResponse) -> float:
+def _retry_after(response: Response) -> float:
     try:
-        return float(response.headers.get("Retry-After", "1"))
+        return float(response.header("Retry-After", "1"))
     except ValueError:
         return 1.0
 
 
 def _one_line(error: BaseException) -> str:
-    """The innermost reason of a chain of wrapped network errors."""
-    while True:
-        inner = getattr(error, "reason", None)
-        inner = inner if isinstance(inner, BaseException) else error.__cause__ or error.__context__
-        if inner is None:
-            break
-        error = inner
+    """The reason of a network error."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from urllib3.exceptions import HTTPError
-
 from compozy.cli.kube.client import Client, Object, ObjectList, Scan
+from compozy.cli.kube.connections import FAILURES
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import Resource
 
@@ -156,7 +155,7 @@ def _stream(
                 yield Change(True, item)
             else:
                 yield position.tell(item)
-    except (HTTPError, OSError):
+    except FAILURES:
         return
     finally:
         response.close()
