@@ -111,6 +111,17 @@ def test_a_socks_proxy_is_refused() -> None:
         Client(access, {}).get(NAMESPACES, None, "team")
 
 
+def test_an_empty_proxy_is_none(server: Scripted) -> None:
+    server.handler = lambda _call: Reply(body={"ok": True})
+    assert client(server, proxy_url="").get(NAMESPACES, None, "team") == {"ok": True}
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "https://", "https://c:port"])
+def test_what_is_no_url_is_a_fault_of_the_kubeconfig(url: str) -> None:
+    with pytest.raises(ConfigError, match="is not the URL of a server"):
+        Client(Access(server=url), {}).get(NAMESPACES, None, "team")
+
+
 def test_nobody_there_is_one_line() -> None:
     with pytest.raises(UnreachableError) as caught:
         Client(Access(server="http://127.0.0.1:9"), {}).get(NAMESPACES, None, "team")

@@ -4,7 +4,6 @@ A proxy is used only where the kubeconfig names one (`proxy-url`), never one fro
 is followed: a credential goes to the server that the kubeconfig names and nowhere else.
 """
 
-import base64
 import select
 import socket
 import ssl
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from compozy.cli.kube.access import Access, ConfigError
+from compozy.cli.kube.credentials import basic
 from compozy.cli.kube.tls import ssl_context
 
 CONNECT_SECONDS = 10.0
@@ -74,9 +74,15 @@ class Connections:
         """`exec_certificate` is what a credential plugin gave. Raises ConfigError for what cannot be used."""
         server = access.server if "://" in access.server else f"http://{access.server}"
         self._server = _split(server, "server")
-        self._proxy = None if access.proxy_url is None else _split(access.proxy_url, "proxy-url")
+        self._proxy = _split(access.proxy_url, "proxy-url") if access.proxy_url else None
         secure = self._server.scheme == "https"
         self._tls = ssl_context(access, exec_certificate) if secure else None
+        self._base = self._server.path.rstrip("/")
+        self._headers: list[tuple[str, str]] = []
+        if self._proxy is not None and not secure:
+            # Without a tunnel the proxy reads the request itself, and must be told where it goes.
+            self._base = f"http://{self._server.netloc}{self._base}"
+            self._headers = _proxy_headers(self._proxy)
         self._tls_name = access.tls_server_name or self._server.hostname or ""
         self._idle: list[_Connection] = []
 
@@ -97,8 +103,8 @@ class Connections:
             if connection.sock is None:
                 connection.connect()
             connection.sock.settimeout(seconds)
-            connection.putrequest(method, connection.base + self._server.path.rstrip("/") + target)
-            for name, value in (*headers, *connection.headers):
+            connection.putrequest(method, self._base + target)
+            for name, value in (*headers, *self._headers):
                 connection.putheader(name, value.encode())
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
@@ -129,10 +135,6 @@ class _Connection(HTTPConnection):
         self._tls = tls
         self._tls_name = tls_name
         self._proxy = proxy
-        self.base, self.headers = "", list[tuple[str, str]]()
-        """What stands before the path, and what is told beside the rest: to a proxy, where there is no tunnel."""
-        if tls is None and proxy is not None:
-            self.base, self.headers = f"http://{server.netloc}", _proxy_headers(proxy)
 
     def connect(self) -> None:
         """Opens the connection. Raises OSError or HTTPException."""
@@ -183,21 +185,20 @@ def _proxy_headers(proxy: SplitResult) -> list[tuple[str, str]]:
     """What a proxy is told where the kubeconfig has a user for it: `http://user:password@proxy`."""
     if proxy.username is None:
         return []
-    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return [("Proxy-Authorization", "Basic " + base64.b64encode(pair.encode()).decode())]
+    return [("Proxy-Authorization", basic(unquote(proxy.username), unquote(proxy.password or "")))]
 
 
 def _split(url: str, what: str) -> SplitResult:
     """The parts of a URL of the kubeconfig. Raises ConfigError where it is none that we can use."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme not in _PORTS or bool(parts.hostname and _port(parts))
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"{what} {url!r} is not the URL of a server")
     if parts.scheme not in _PORTS:
         raise ConfigError(f"{what} {url!r}: only http and https proxies and servers are supported")
-    try:
-        port = _port(parts)
-    except ValueError:
-        port = 0
-    if not parts.hostname or not port:
-        raise ConfigError(f"{what} {url!r} is not the URL of a server")
     return parts
 
 

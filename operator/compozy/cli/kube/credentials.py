@@ -49,8 +49,7 @@ class Credentials:
         if token:
             headers.append(("Authorization", f"Bearer {token}"))
         elif access.username is not None:
-            pair = f"{access.username}:{access.password or ''}".encode()
-            headers.append(("Authorization", "Basic " + base64.b64encode(pair).decode()))
+            headers.append(("Authorization", basic(access.username, access.password)))
         return headers
 
     def client_certificate(self) -> tuple[bytes, bytes] | None:
@@ -91,6 +90,11 @@ class Credentials:
             cluster = access.cluster_info if access.exec_plugin.provide_cluster_info else None
             self._exec = run_exec_plugin(access.exec_plugin, cluster, self._environ)
         return self._exec
+
+
+def basic(username: str, password: str | None) -> str:
+    """A user and a password as a header tells them."""
+    return "Basic " + base64.b64encode(f"{username}:{password or ''}".encode()).decode()
 
 
 def impersonation_headers(acting: Impersonation) -> list[tuple[str, str]]:
