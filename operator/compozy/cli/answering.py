@@ -17,7 +17,6 @@ from compozy.cli.gathering import check_answer, check_approval, paused_run
 from compozy.cli.kube.client import FIELD_MANAGER, Identity, Object
 from compozy.cli.kube.errors import ApiError, UnreachableError
 from compozy.cli.kube.resources import HUMAN_REQUESTS
-from compozy.cli.kube.watch import watch_object
 from compozy.cli.output.text import clean
 from compozy.cli.output.times import seconds_only
 from compozy.cli.session import Session
@@ -199,6 +198,9 @@ def _accepted(session: Session, written: Object) -> Object:
 
     Raises CliError when the answer was handed back or the request is gone.
     """
+    # Only here: `--no-wait` watches nothing.
+    from compozy.cli.kube.watch import watch_object
+
     ours, request = written["response"], written
     for change in watch_object(session.client, HUMAN_REQUESTS, written, WAIT_SECONDS):
         request = change.object

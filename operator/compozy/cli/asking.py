@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from compozy.cli.answer_flags import proposed, schema_of
+from compozy.cli.answer_flags import schema_of
 from compozy.cli.kube.client import Object
 from compozy.cli.session import Session
 from compozy.hosts.dialogue import Streams
 from compozy.hosts.terminal import Question, ask, can_ask
 from compozy.requests.choices import Names, names_unknown
 from compozy.requests.outcome import Outcome
+from compozy.requests.proposed import Proposed
 
 
 class Reader(Protocol):
@@ -47,7 +48,7 @@ def question_of(request: Object, decisions: Sequence[str] | None = None) -> Ques
         schema=schema_of(request, "respond"),
         decisions=tuple(decisions or spec["decisions"]),
         edit_schema=schema_of(request, "edit"),
-        proposed=proposed(request),
+        proposed=Proposed.of(spec),
         context=next(iter(context.values())) if len(context) == 1 else context,
     )
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import click
-from click.shell_completion import CompletionItem
 
 from compozy.cli.flags import collect
 from compozy.cli.kube.resources import Resource
@@ -13,7 +12,7 @@ from compozy.cli.session import Session
 SECONDS = "2s"
 """Longest wait for one answer of the API server."""
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def session_of(ctx: click.Context) -> Session:
@@ -24,9 +23,9 @@ def session_of(ctx: click.Context) -> Session:
 def names_of(resource: Resource, field_selector: str = "") -> Completer:
     """A completer of the names of objects in the namespace of the command line, flags and all."""
 
-    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
         session = session_of(ctx)
         names = session.client.names(resource, session.namespace, field_selector)
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [name for name in names if name.startswith(incomplete)]
 
     return complete

@@ -8,9 +8,10 @@ import click
 
 from compozy.cli.errors import CliError
 from compozy.cli.output.text import clean
-from compozy.cli.planfile import STDIN, invalid_plan, read_text
+from compozy.cli.planfile import invalid_plan
 from compozy.cli.saving import save
 from compozy.cli.session import Session
+from compozy.cli.textfile import STDIN, read_text
 from compozy.cli.values import parse_value, split_pair
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """A plan from a file: read, checked and, where something is wrong, told with the place in the file."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from compozy.cli.errors import CliError
 from compozy.cli.output.text import clean
+from compozy.cli.textfile import STDIN, read_text
 
 if TYPE_CHECKING:
     from compozy.language.compiled import CompiledPlan
     from compozy.language.document import PlanDocument
     from compozy.language.problems import Problem
     from compozy.language.steps.context import PlanSource
-
-STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +51,6 @@ def count_steps(spec: dict[str, Any]) -> int:
         graph = spec.get("graph")
         steps = graph.get("nodes") if isinstance(graph, dict) else None
     return len(steps) if isinstance(steps, list) else 0
-
-
-def read_text(file: str) -> str:
-    """The text of a file, or of stdin for `-`. Raises CliError `bad_input`."""
-    try:
-        return sys.stdin.read() if file == STDIN else Path(file).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CliError("bad_input", f"cannot read {file}: {reason}") from error
 
 
 def read_plan(file: str) -> PlanFile:

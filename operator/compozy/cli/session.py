@@ -1,7 +1,6 @@
 """One call of the plugin: its flags, its streams and, when first needed, its connection."""
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -79,6 +78,8 @@ class Session:
         """Columns of the terminal that stdout is; None when it is not one."""
         if not sys.stdout.isatty():
             return None
+        import shutil
+
         return shutil.get_terminal_size().columns
 
     def out(self, text: str) -> None:

@@ -4,15 +4,17 @@ The API server is asked only while a person types one. What cannot be looked up 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from compozy.cli.completion import session_of
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.resources import HUMAN_REQUESTS
 from compozy.cli.session import Session
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 PENDING = "status.state=Pending"
 _PROMPT = 60
@@ -21,7 +23,7 @@ _UNSAID = "unavailable"
 """That nobody could be asked is for programs to say."""
 
 
-def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Completes `--set FIELD=VALUE` of the question that the command line names."""
     from compozy.cli.answer_flags import schema_of
 
@@ -31,23 +33,25 @@ def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) 
     return _pairs(session, schema_of(request, decision), incomplete, ctx.params.get("pairs") or ())
 
 
-def decisions(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def decisions(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Completes what can be decided on the question that the command line names."""
     offered = _question(session_of(ctx), ctx)["spec"]["decisions"]
-    return [CompletionItem(word) for word in offered if word != _UNSAID and word.startswith(incomplete)]
+    return [word for word in offered if word != _UNSAID and word.startswith(incomplete)]
 
 
-def run_inputs(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def run_inputs(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Completes `--input NAME=VALUE` of the plan that the command line names."""
     session = session_of(ctx)
     schema = _plan_inputs(session, ctx) or {}
     return _pairs(session, schema, incomplete, ctx.params.get("pairs") or ())
 
 
-def place(key: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+def place(key: str) -> "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]":
     """A completer of `--run`, `--node`, `--generation` and `--item`: of the questions that wait."""
 
-    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
         session = session_of(ctx)
         given = {"run": ctx.params.get("run_name")} | {
             name: ctx.params.get(name) for name in ("node", "generation", "item")
@@ -93,8 +97,10 @@ def _plan_inputs(session: Session, ctx: click.Context) -> Mapping[str, Any] | No
 
 def _pairs(
     session: Session, schema: Mapping[str, Any], incomplete: str, given: Sequence[str]
-) -> list[CompletionItem]:
+) -> "list[CompletionItem]":
     """Names with `=` behind them, or the values of the name that stands there already."""
+    from click.shell_completion import CompletionItem
+
     from compozy.requests.forms import fields
 
     form = {field.name: field for field in fields(schema) if field.path}

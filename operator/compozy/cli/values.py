@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compozy.cli.errors import CliError
-from compozy.cli.planfile import STDIN, read_text
+from compozy.cli.textfile import STDIN, read_text
 from compozy.language.json_text import JsonInvalid, parse_json
 
 

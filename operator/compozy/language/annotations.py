@@ -4,6 +4,8 @@ The human-requests page: a string property may carry the annotation, in nested o
 `enum` on the same property wins over the catalog.
 """
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from compozy.language.errors import format_path
@@ -15,6 +17,11 @@ ENTITY_KIND = "x-compozy-kind"
 
 ENTITY_KINDS = ("agent", "skill", "loop", "worktree", "session", "workspace", "secret")
 """What a string can be annotated to name."""
+
+
+def may_name_entities(schema: Mapping[str, Any]) -> bool:
+    """Return whether a payload of this schema may name any entity: most schemas have no word on them."""
+    return f'"{ENTITY_KIND}"' in json.dumps(schema)
 
 
 def kind_problems(schema: Any, path: str) -> list[Problem]:

@@ -6,7 +6,6 @@ references, and in those alternatives that the value fits.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,11 +44,6 @@ def references(schema: Mapping[str, Any], payload: Any) -> list[EntityReference]
     with shape.evaluating():
         named = {(dotted(at), kind): value for at, kind, value in _walk(shape, shape.schema, payload, ())}
     return [EntityReference(path, kind, value) for (path, kind), value in named.items()]
-
-
-def may_name_entities(schema: Mapping[str, Any]) -> bool:
-    """Return whether a payload of this schema may name any entity: most schemas have no word on them."""
-    return f'"{ENTITY_KIND}"' in json.dumps(schema)
 
 
 def unknown_name(schema: Mapping[str, Any], payload: Any, names: Names) -> tuple[str, str] | None:

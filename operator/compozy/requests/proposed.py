@@ -26,6 +26,11 @@ class Proposed:
     digest: str | None
     """Of the exact parameters; where there is none, nothing that is shown is known to be exact."""
 
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> "Proposed":
+        """Return what the question of a review shows."""
+        return cls(spec.get("proposedPreview"), spec.get("proposalDigest"))
+
     def start(self, schema: Mapping[str, Any]) -> list[FormField]:
         """Return the form of a replacement, each field with the value that is proposed as its default.
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compozy.language.annotations import may_name_entities
 from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
 from compozy.language.shapes.bounds import json_faults
 from compozy.language.shapes.canonical import canonical_json
 from compozy.language.shapes.plain import surely_conforms
 from compozy.requests.approvals import needed, others_missing
-from compozy.requests.entities import may_name_entities, references
 from compozy.requests.state import state_of
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
@@ -258,6 +258,7 @@ def _entities(case: _Case) -> Refused | None:
         return None
     # Only here, as elsewhere for what an answer rarely needs: the plugin would load it at each start.
     from compozy.redaction.redactor import redact_text
+    from compozy.requests.entities import references
 
     try:
         named = references(case.schema, case.payload)

@@ -13,6 +13,7 @@ from compozy.cli.answering import TRIES, VERSIONED_TRIES, Answer, submit
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 from compozy.cli.gathering import check_answer
+from compozy.cli.kube import watch
 from compozy.cli.kube.client import Identity
 from compozy.cli.kube.errors import ApiError, Cause, UnreachableError
 from compozy.cli.kube.watch import Change
@@ -339,7 +340,7 @@ def test_an_agent_never_answers_its_own_run(agents: str, runs: dict[str, Object]
 def changes(monkeypatch: pytest.MonkeyPatch) -> list[Change]:
     """What the watch after a write tells."""
     told: list[Change] = []
-    monkeypatch.setattr(answering, "watch_object", lambda *_, **__: iter(told))
+    monkeypatch.setattr(watch, "watch_object", lambda *_, **__: iter(told))
     return told
 
 
@@ -371,7 +372,7 @@ def test_nobody_waits_for_a_run_that_is_paused(
     monkeypatch: pytest.MonkeyPatch, paused: str, owner: str | None, held_by: str | None
 ) -> None:
     server, waits = Server(), []
-    monkeypatch.setattr(answering, "watch_object", lambda *_, **__: iter(waits.append("watched") or ()))
+    monkeypatch.setattr(watch, "watch_object", lambda *_, **__: iter(waits.append("watched") or ()))
     for name, starter in (("rel", owner), ("parent", None)):
         owners = [{"apiVersion": "compozy.dev/v1alpha1", "kind": "PlanRun", "name": starter}] if starter else []
         metadata = {"name": name, "ownerReferences": owners}

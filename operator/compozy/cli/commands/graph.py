@@ -1,7 +1,6 @@
 """`kubectl compozy graph`: a plan as a picture, or a run with where it stands."""
 
 import click
-from click.shell_completion import CompletionItem
 
 from compozy.cli.command import command
 from compozy.cli.completion import names_of
@@ -25,7 +24,7 @@ _MOST_EDGES = 500
 """Mermaid's viewers refuse more, unless they are told otherwise."""
 
 
-def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Runs and plans."""
     return [item for resource in (PLAN_RUNS, PLANS) for item in names_of(resource)(ctx, param, incomplete)]
 

@@ -9,9 +9,9 @@ from compozy.cli.command import command
 from compozy.cli.editing import problem_lines, problems_json, write_text
 from compozy.cli.errors import EXIT_FAILED
 from compozy.cli.output.text import clean
-from compozy.cli.planfile import STDIN, read_text
 from compozy.cli.saving import save
 from compozy.cli.session import Session
+from compozy.cli.textfile import STDIN, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import click
 from compozy.cli.command import command
 from compozy.cli.editing import dry_run_option, edit, file_argument, pairs
 from compozy.cli.errors import CliError
-from compozy.cli.planfile import STDIN, read_text
 from compozy.cli.session import Session
+from compozy.cli.textfile import STDIN, read_text
 
 _step_argument = click.argument("step", metavar="STEP")
 

@@ -8,7 +8,6 @@ import click
 
 from compozy.cli.answer_flags import WITH_PAYLOAD, payload_of_flags, schema_of
 from compozy.cli.answering import Answer, raise_if_resolved, still_open_because, submit
-from compozy.cli.catalog import names_in
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response
@@ -19,7 +18,6 @@ from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 from compozy.cli.suggestions import answer_fields, decisions
 from compozy.requests.approvals import approvers, needed, progress
-from compozy.requests.outcome import Answered, Declined
 from compozy.requests.state import DECIDED, state_of
 
 
@@ -101,6 +99,8 @@ def _answer(
 def _asked(session: Session, request: Object, decision: str | None, note: str | None) -> Answer:
     # Only here: an answer in flags is given sooner.
     from compozy.cli.asking import ask_here, person_is_here
+    from compozy.cli.catalog import names_in
+    from compozy.requests.outcome import Answered, Declined
 
     if not person_is_here(session):
         raise _incomplete(request, decision)

@@ -19,9 +19,10 @@ from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import UnreachableError
 from compozy.cli.kube.resources import API_VERSION, PLAN_RUNS, PLANS
 from compozy.cli.output.text import clean
-from compozy.cli.planfile import STDIN, invalid_plan, require_plan
+from compozy.cli.planfile import invalid_plan, require_plan
 from compozy.cli.session import Session
 from compozy.cli.suggestions import run_inputs
+from compozy.cli.textfile import STDIN
 from compozy.cli.values import read_inputs
 
 if TYPE_CHECKING:

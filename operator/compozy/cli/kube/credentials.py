@@ -5,7 +5,6 @@ A credential plugin runs at most once per process and again when its credential 
 
 import base64
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -120,6 +119,9 @@ def run_exec_plugin(
             f"credential plugin {plugin.command!r}: apiVersion {plugin.api_version!r} is not supported, "
             f"only {' and '.join(_EXEC_VERSIONS)}"
         )
+    # Only here: most kubeconfigs name no program.
+    import subprocess
+
     interactive = _interactive(plugin)
     spec: dict[str, Any] = {"interactive": interactive}
     if cluster is not None:

@@ -1,7 +1,7 @@
 """The TLS side of a connection: whom we trust and which certificate we show."""
 
+import os
 import ssl
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -52,6 +52,25 @@ def _show_certificate(
 def _as_file(content: Path | bytes, stack: ExitStack) -> str:
     if isinstance(content, Path):
         return str(content)
+    return _in_memory(content, stack) or _on_disk(content, stack)
+
+
+def _in_memory(content: bytes, stack: ExitStack) -> str | None:
+    """A file that nobody else can see and no disk ever holds; None where the system has no such files."""
+    if not hasattr(os, "memfd_create"):
+        return None
+    descriptor = os.memfd_create("compozy")
+    stack.callback(os.close, descriptor)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    path = f"/proc/self/fd/{descriptor}"
+    return path if os.access(path, os.R_OK) else None
+
+
+def _on_disk(content: bytes, stack: ExitStack) -> str:
+    # Only here: it is slow to load, and Linux does without.
+    import tempfile
+
     file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="compozy-"))  # noqa: SIM115
     file.write(content)
     file.flush()

@@ -1,0 +1,70 @@
+"""Reads single fields of an answer from flags: `--set FIELD=VALUE`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compozy.cli.errors import CliError
+from compozy.cli.values import parse_value, set_path, split_pair
+from compozy.requests.coerce import CoercionError, coerce
+from compozy.requests.forms import FormField, fields
+from compozy.requests.proposed import Proposed
+
+
+def with_fields(
+    payload: Any, pairs: Sequence[str], schema: Mapping[str, Any], proposed: Proposed | None = None
+) -> Any:
+    """The payload with the fields that `--set` gives. Raises CliError.
+
+    A value after `--set` is read as a line typed at the terminal would be: by the type of the field. With
+    `proposed` those fields of the proposal change, and the others stay.
+    """
+    form = {field.name: field for field in fields(schema)}
+    given = [_field_given(form, pair) for pair in pairs]
+    if proposed is not None:
+        payload, lacking = proposed.overlay(schema, [names for names, _ in given])
+        if lacking:
+            raise _not_known(lacking)
+        given = [(_path_in(payload, ".".join(names)) or names, value) for names, value in given]
+    if not isinstance(payload, dict):
+        raise CliError("bad_input", "--set needs a payload that is an object")
+    for names, value in given:
+        if not names:
+            return value
+        set_path(payload, names, value)
+    return payload
+
+
+def _field_given(form: Mapping[str, FormField], pair: str) -> tuple[tuple[str, ...], Any]:
+    """The path and the value that a `--set` gives. Raises CliError."""
+    path, text = split_pair("--set", pair)
+    try:
+        value = coerce(form[path], text) if path in form else parse_value(text)
+    except CoercionError as error:
+        raise CliError("request_validation_failed", f"{path} {error}", {path: str(error)}) from error
+    # The name of a property may have dots itself, and a form of one field is the whole answer.
+    return form[path].path if path in form else tuple(path.split(".")), value
+
+
+def _path_in(value: Any, text: str) -> tuple[str, ...] | None:
+    """The path to what is there already: the name of a property may have dots itself."""
+    if not isinstance(value, Mapping):
+        return None
+    if text in value:
+        return (text,)
+    for name in value:
+        rest = _path_in(value[name], text.removeprefix(f"{name}.")) if text.startswith(f"{name}.") else None
+        if rest is not None:
+            return (name, *rest)
+    return None
+
+
+def _not_known(lacking: Sequence[FormField]) -> CliError:
+    """An edit would have to keep values that nobody can see here."""
+    names = [field.name for field in lacking]
+    # No `--set api_key=…` here: it would look like a secret, and be told without its value.
+    one_by_one = "" if "payload" in names else f"give {', '.join(names)} with --set as well, or "
+    return CliError(
+        "bad_input",
+        f"what is proposed is not shown in full: {one_by_one}give all of it with --payload JSON",
+        dict.fromkeys(names, "is not shown in full"),
+    )
