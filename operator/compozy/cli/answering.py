@@ -34,6 +34,8 @@ or is held by the rules of the API server (that it is open): where the request n
 WAIT_SECONDS = 10.0
 """How long to wait for the operator to accept an answer."""
 
+RECORDED = "The answer is recorded. The operator has not taken it up yet."
+
 _LATE = ("request_already_answered", "request_expired", "request_canceled", "approvals_missing")
 """Refusals after which the request is read again: it says what has happened meanwhile."""
 _WITHOUT_PAYLOAD = ("approve", "reject", "decline", "unavailable")
@@ -156,7 +158,7 @@ def still_open_because(session: Session, request: Object) -> str:
     """What people are told of an answer that is recorded and not yet taken up."""
     paused = paused_run(session.client, request)
     if paused is None:
-        return "The answer is recorded. The operator has not taken it up yet."
+        return RECORDED
     resume = f"kubectl compozy resume {paused} -n {request['metadata']['namespace']}"
     return clean(f"The answer is recorded. Run {paused} is paused: it takes the answer up after {resume}")
 

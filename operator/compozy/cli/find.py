@@ -45,17 +45,19 @@ def find_question(
     node: str | None,
     generation: int | None,
     item: int | None,
+    *,
+    to_answer: bool = False,
 ) -> Object:
-    """The question. Raises CliError `request_not_found`, click.UsageError when it is not named in full."""
-    by_place = (run_name, node, generation)
-    if name and all(part is None for part in (*by_place, item)):
+    """The question. Raises CliError `request_not_found`, click.UsageError when it is not named in full.
+
+    `to_answer`: who answers is asked for at the same time.
+    """
+    if name is None or any(part is not None for part in (run_name, node, generation, item)):
+        _check_place(name, run_name, node, generation, item)
+    if to_answer:
+        session.identify()
+    if name is not None:
         return get_question(session, name)
-    if name or any(part is None for part in by_place):
-        raise click.UsageError(
-            "name one question: NAME, or --run R --node N --generation G and, in a fan-out, --item I"
-        )
-    if (generation or 0) < 1 or (item or 0) < 0:
-        raise CliError("bad_input", "--generation counts from 1 and --item from 0")
     by_number = (equal("spec.generation", generation), equal("spec.item", "" if item is None else item))
     by_name = (equal("spec.run", run_name), equal("spec.node", node))
     found = session.client.list(
@@ -67,6 +69,18 @@ def find_question(
 
     others = list(Briefs(session.client, session.namespace, Filter(run_name, node), None))
     raise _not_there(f"{run_name}/{node}", generation, item, others)
+
+
+def _check_place(
+    name: str | None, run_name: str | None, node: str | None, generation: int | None, item: int | None
+) -> None:
+    """Raises click.UsageError for a question that is not named once and in full, CliError for a wrong number."""
+    if name is not None or run_name is None or node is None or generation is None:
+        raise click.UsageError(
+            "name one question: NAME, or --run R --node N --generation G and, in a fan-out, --item I"
+        )
+    if generation < 1 or (item or 0) < 0:
+        raise CliError("bad_input", "--generation counts from 1 and --item from 0")
 
 
 def get_question(session: Session, name: str) -> Object:

@@ -11,6 +11,7 @@ from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 
 if TYPE_CHECKING:
+    from compozy.cli.ahead import Ahead
     from compozy.cli.kube.client import Client, Identity
 
 
@@ -24,6 +25,7 @@ class Session:
     def __init__(self, flags: Flags, environ: Mapping[str, str] | None = None) -> None:
         self.flags = flags
         self.environ = os.environ if environ is None else environ
+        self._identity: Ahead[Identity] | None = None
 
     @cached_property
     def client(self) -> "Client":
@@ -48,7 +50,13 @@ class Session:
     @cached_property
     def identity(self) -> "Identity":
         """Who we are, as the API server sees it."""
-        return self.client.whoami()
+        return self.client.whoami() if self._identity is None else self._identity.result()
+
+    def identify(self) -> None:
+        """Begins to find out who we are: it saves a way to the API server and back, where that is needed later."""
+        from compozy.cli.ahead import Ahead
+
+        self._identity = Ahead(self.client.whoami)
 
     @property
     def namespace(self) -> str:

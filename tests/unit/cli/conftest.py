@@ -89,6 +89,7 @@ def server() -> Iterator[Scripted]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
+    http.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients may go away at any time
     scripted.url = f"http://127.0.0.1:{http.server_port}"
     threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
     yield scripted

@@ -105,9 +105,12 @@ def test_a_refused_credential_is_asked_for_again(tmp_path: Path) -> None:
     made, _ = plugin(tmp_path, credential(token="t%COUNT%"))
     credentials = Credentials(replace(BASE, exec_plugin=made), {})
     credentials.headers()
-    assert credentials.refused()
+    assert credentials.refused(credentials.runs)
     assert dict(credentials.headers())["Authorization"] == "Bearer t2"
-    assert not Credentials(replace(BASE, token="fixed"), {}).refused()
+    assert credentials.refused(1), "the second has not been tried"
+    assert dict(credentials.headers())["Authorization"] == "Bearer t2"
+    fixed = Credentials(replace(BASE, token="fixed"), {})
+    assert not fixed.refused(fixed.runs)
 
 
 def test_a_plugin_may_know_the_cluster(tmp_path: Path) -> None:

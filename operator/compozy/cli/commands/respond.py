@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from compozy.cli.answer_flags import WITH_PAYLOAD, payload_of_flags, schema_of
-from compozy.cli.answering import Answer, raise_if_resolved, still_open_because, submit
+from compozy.cli.answering import RECORDED, Answer, raise_if_resolved, still_open_because, submit
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
 from compozy.cli.failures import of_refused_response
@@ -61,7 +61,7 @@ def respond(
     if decline and decision not in (None, "decline"):
         raise click.UsageError("--decline and --decision contradict each other")
     try:
-        request = find_question(session, name, run_name, node, generation, item)
+        request = find_question(session, name, run_name, node, generation, item, to_answer=True)
     except ApiError as error:
         raise of_refused_response(error) from error
     answer = _answer(session, request, "decline" if decline else decision, payload, pairs, note)
@@ -70,6 +70,8 @@ def respond(
         session.out_json(_told(written, session.identity.username))
     else:
         _print(session, written)
+        if written.get("response") and state_of(written) == "Pending":
+            session.note(RECORDED if no_wait else still_open_because(session, written))
 
 
 def _answer(
@@ -154,5 +156,3 @@ def _print(session: Session, request: Object) -> None:
     counted = progress(request) if response["decision"] == "approve" else ""
     done = "declined" if declined else DECIDED.get(response["decision"], "answered")
     session.out(f"humanrequest/{name} {done}{f': {counted}' if counted else ''}")
-    if state_of(request) == "Pending":
-        session.note(still_open_because(session, request))

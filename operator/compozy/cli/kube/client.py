@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
@@ -85,7 +86,10 @@ class Scan:
 
 
 class Client:
-    """One user at one API server. Every method raises ApiError, UnreachableError or ConfigError."""
+    """One user at one API server. Every method raises ApiError, UnreachableError or ConfigError.
+
+    Several threads may use it at once.
+    """
 
     def __init__(self, access: Access, environ: Mapping[str, str], request_seconds: float | None = None) -> None:
         """`request_seconds` limits a single request; 0 means no limit, None the default."""
@@ -94,6 +98,7 @@ class Client:
         seconds = DEFAULT_REQUEST_SECONDS if request_seconds is None else request_seconds
         self._seconds = seconds or None
         self._connections: Connections | None = None
+        self._connecting = Lock()
 
     def whoami(self) -> Identity:
         """The user that the API server takes us for (a SelfSubjectReview)."""
@@ -244,11 +249,12 @@ class Client:
         payload = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         for _ in range(2):
             headers = [("Accept", accept), ("User-Agent", "kubectl-compozy"), *self._credentials.headers()]
+            run = self._credentials.runs
             if payload is not None:
                 headers.append(("Content-Type", content_type))
             with self._reaching():
                 response = self._connected().request(method, target, payload, headers, seconds)
-            if response.status != 401 or not self._credentials.refused():
+            if response.status != 401 or not self._credentials.refused(run):
                 break
             response.close()
             self._connections = None
@@ -265,9 +271,10 @@ class Client:
             raise UnreachableError(f"cannot reach {self.access.server}: {_one_line(error)}") from error
 
     def _connected(self) -> Connections:
-        if self._connections is None:
-            self._connections = Connections(self.access, self._credentials.client_certificate())
-        return self._connections
+        with self._connecting:
+            if self._connections is None:
+                self._connections = Connections(self.access, self._credentials.client_certificate())
+            return self._connections
 
     def _decoded(self, response: Response, path: str) -> Object:
         """The JSON of an answer, or the error that it is."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
@@ -39,6 +40,9 @@ class Credentials:
         self._access = access
         self._environ = environ
         self._exec: ExecCredential | None = None
+        self._running = Lock()
+        self.runs = 0
+        """How often the credential plugin has run."""
 
     def headers(self) -> list[tuple[str, str]]:
         """Authentication and impersonation headers for the next request. Raises ConfigError."""
@@ -58,11 +62,15 @@ class Credentials:
             return None
         return credential.client_cert, credential.client_key
 
-    def refused(self) -> bool:
-        """Tells that the API server did not take the credential. True when asking again may help."""
-        retry = self._exec is not None
-        self._exec = None
-        return retry
+    def refused(self, run: int) -> bool:
+        """Tells that the API server did not take a credential. True when asking again may help.
+
+        `run` is what `runs` was: where the plugin has run since, its new credential is to be tried.
+        """
+        with self._running:
+            if self.runs == run:
+                self._exec = None
+            return run > 0
 
     def _token(self) -> str | None:
         """A readable token file wins over a token, because files are what gets renewed."""
@@ -85,10 +93,12 @@ class Credentials:
         access = self._access
         if access.exec_plugin is None:
             return None
-        if self._exec is None or self._exec.expired(datetime.now(UTC)):
-            cluster = access.cluster_info if access.exec_plugin.provide_cluster_info else None
-            self._exec = run_exec_plugin(access.exec_plugin, cluster, self._environ)
-        return self._exec
+        with self._running:
+            if self._exec is None or self._exec.expired(datetime.now(UTC)):
+                cluster = access.cluster_info if access.exec_plugin.provide_cluster_info else None
+                self.runs += 1
+                self._exec = run_exec_plugin(access.exec_plugin, cluster, self._environ)
+            return self._exec
 
 
 def basic(username: str, password: str | None) -> str:
