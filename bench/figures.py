@@ -158,6 +158,14 @@ def startup_figures(startup: Startup) -> list[Figure]:
             sent_ / patched,
             target=Target("<=", 1.5),
         ),
+        Figure(
+            "far_sent_to_patch",
+            "  20 ms away: respond --no-wait / patch",
+            "times",
+            2,
+            wall(startup.sent_far) / wall(startup.patch_far),
+            target=Target("<=", 1.5),
+        ),
         Figure("respond_to_patch", "respond, accepted / patch", "times", 2, responded / patched),
     ]
 
