@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from compozy.api.base import ApiModel, Conditions, FreeForm, FreeFormObject, Timestamp
-from compozy.api.limits import MAX_APPROVALS
+from compozy.api.limits import MAX_APPROVALS, MAX_NOTE
 
 RequestKind = Literal["Ask", "Review"]
 RequestState = Literal["Pending", "Answered", "Declined", "Expired", "Canceled"]
@@ -15,7 +15,7 @@ Name = Annotated[str, Field(max_length=1024)]
 """A user or a group, as the API server names it."""
 Responder = Annotated[str, Field(max_length=1024, min_length=1)]
 Groups = Annotated[list[Name], Field(max_length=100)]
-Note = Annotated[str, Field(max_length=4096)]
+Note = Annotated[str, Field(max_length=MAX_NOTE)]
 Uid = Annotated[str, Field(max_length=256)]
 
 

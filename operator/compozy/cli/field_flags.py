@@ -20,14 +20,19 @@ def with_fields(
     """
     form = {field.name: field for field in fields(schema)}
     given = [_field_given(form, pair) for pair in pairs]
+    kept: Any = None
     if proposed is not None:
         payload, lacking = proposed.overlay(schema, [names for names, _ in given])
         if lacking:
             raise _not_known(lacking)
         given = [(_path_in(payload, ".".join(names)) or names, value) for names, value in given]
+        kept = payload
     if not isinstance(payload, dict):
         raise CliError("bad_input", "--set needs a payload that is an object")
     for names, value in given:
+        inside = any(_path_in(kept, ".".join(names[:count])) for count in range(1, len(names) + 1))
+        if not (inside or _is_foreseen(form, schema, names)):
+            raise _no_field(form, ".".join(names))
         if not names:
             return value
         set_path(payload, names, value)
@@ -36,13 +41,37 @@ def with_fields(
 
 def _field_given(form: Mapping[str, FormField], pair: str) -> tuple[tuple[str, ...], Any]:
     """The path and the value that a `--set` gives. Raises CliError."""
-    path, text = split_pair("--set", pair)
+    # A name may have `=` in it: then what the form knows it by comes first.
+    known = [name for name in form if pair.startswith(f"{name}=")]
+    path = max(known, key=len, default="")
+    path, text = (path, pair[len(path) + 1 :]) if path else split_pair("--set", pair)
     try:
         value = coerce(form[path], text) if path in form else parse_value(text)
     except CoercionError as error:
         raise CliError("request_validation_failed", f"{path} {error}", {path: str(error)}) from error
     # The name of a property may have dots itself, and a form of one field is the whole answer.
     return form[path].path if path in form else tuple(path.split(".")), value
+
+
+def _is_foreseen(form: Mapping[str, FormField], schema: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    """Whether a path leads to a field, into what one field holds, or where the author wants further names.
+
+    JSON Schema allows any other name as well. But an answer is final, and such a name is a slip.
+    """
+    if "patternProperties" in schema or schema.get("additionalProperties", False) is not False:
+        return True
+    paths = [field.path for field in form.values()]
+    return any(path[: len(names)] == names or names[: len(path)] == path for path in paths)
+
+
+def _no_field(form: Mapping[str, FormField], given: str) -> CliError:
+    from difflib import get_close_matches
+
+    lowered = {name.casefold(): name for name in form}
+    close = [lowered[name] for name in get_close_matches(given.casefold(), lowered, n=1)]
+    known = f"did you mean {close[0]}?" if close else f"there is {', '.join(form)}."
+    told = f"the question has no field {given}: {known} What no form asks for can be given with --payload JSON"
+    return CliError("bad_input", told, {given: "is no field"})
 
 
 def _path_in(value: Any, text: str) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from compozy.cli.answer_flags import WITH_PAYLOAD
 from compozy.cli.output.text import block, clean
 from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.provenance import approved_at
@@ -120,7 +121,9 @@ def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
         ]
         if response.get("note"):
             lines.append(_line("Note", clean(response["note"])))
-        lines += _block("Payload", response.get("payload"), columns)
+        decision = response.get("decision", "respond")
+        counts = "" if decision in WITH_PAYLOAD else f" (without effect: {clean(decision)} takes none)"
+        lines += _block(f"Payload{counts}", response.get("payload"), columns)
     elif status.get("resolvedAt"):
         lines += ["", _line("Resolved", _moment(status["resolvedAt"], now))]
     rejection = status.get("lastRejection")
@@ -128,7 +131,10 @@ def _outcome(request: Object, now: datetime, columns: int | None) -> list[str]:
         told = faults_line(rejection.get("fields") or {})
         lines += [
             "",
-            _line("Handed back", clean(f"{rejection['code']}, answer of {rejection['by']}. {told}")),
+            _line(
+                "Handed back",
+                clean(f"{rejection['code']}, answer of {rejection['by']}{f'. {told}' if told else ''}"),
+            ),
         ]
     return lines
 

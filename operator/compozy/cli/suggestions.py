@@ -25,11 +25,13 @@ _UNSAID = "unavailable"
 
 def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Completes `--set FIELD=VALUE` of the question that the command line names."""
-    from compozy.cli.answer_flags import schema_of
+    from compozy.cli.answer_flags import WITH_PAYLOAD, schema_of
 
     session = session_of(ctx)
-    request = _question(session, ctx)
     decision = ctx.params.get("decision") or "respond"
+    if decision not in WITH_PAYLOAD:
+        return []
+    request = _question(session, ctx)
     return _pairs(session, schema_of(request, decision), incomplete, ctx.params.get("pairs") or ())
 
 

@@ -8,13 +8,14 @@ A schema may describe less than what is proposed, or allow more than is known of
 all of it: an edit changes what a person changes and loses nothing but what the schema forbids.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from compozy.engine.proposals import digest_of
+from compozy.language.shapes.bounds import Pointer
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields, payload_of
 
 
@@ -56,6 +57,12 @@ class Proposed:
             if field.hidden and not any(field.path[: len(path)] == path for path in paths)
         ]
         return payload_of(values), lacking
+
+    def markers_in(self, payload: Any) -> list[Pointer]:
+        """Return where a replacement repeats a marker of what is shown, which stands for what is hidden."""
+        if not _holds_marker(payload) or self._is_exact or not _holds_marker(self.preview):
+            return []
+        return list(_marked(payload, ()))
 
     def _started(self, field: FormField) -> FormField:
         value = self.preview
@@ -110,6 +117,17 @@ class Proposed:
 
 def _hidden(field: FormField) -> FormField:
     return replace(field, default=MISSING, required=True, hidden=True)
+
+
+def _marked(value: Any, at: Pointer) -> Iterator[Pointer]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from [(*at, name)] if _holds_marker(name) else _marked(part, (*at, name))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _marked(part, (*at, index))
+    elif _holds_marker(value):
+        yield at
 
 
 def _holds_marker(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from compozy.language.annotations import may_name_entities
 from compozy.language.schema import SchemaInvalid, field_errors, normalize_schema
-from compozy.language.shapes.bounds import json_faults
+from compozy.language.shapes.bounds import dotted, json_faults
 from compozy.language.shapes.canonical import canonical_json
 from compozy.language.shapes.plain import surely_conforms
 from compozy.requests.approvals import needed, others_missing
@@ -239,6 +239,17 @@ def _shape(case: _Case) -> Refused | None:
     return _misshapen(faults) if faults else None
 
 
+def _hidden(case: _Case) -> Refused | None:
+    """An edit gives a value for what is hidden, never the marker in its place: the action would run with that."""
+    if case.decision != "edit":
+        return None
+    from compozy.requests.proposed import Proposed
+
+    told = "has a marker in place of what is hidden: give the value itself"
+    faults = {dotted(pointer): told for pointer in Proposed.of(case.spec).markers_in(case.payload)}
+    return _misshapen(faults) if faults else None
+
+
 def _size_fault(payload: Any) -> dict[str, str]:
     size = len(canonical_json(payload))
     if size <= MAX_PAYLOAD:
@@ -302,5 +313,5 @@ APPROVAL_CHECKS: tuple[Check, ...] = (
 )
 """The checks of an approval that does not decide yet."""
 
-CHECKS: tuple[Check, ...] = (*APPROVAL_CHECKS, _enough_approvals, _shape, _entities)
+CHECKS: tuple[Check, ...] = (*APPROVAL_CHECKS, _enough_approvals, _shape, _hidden, _entities)
 """The checks in the order in which they are made; the first that refuses decides."""

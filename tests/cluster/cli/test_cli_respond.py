@@ -166,6 +166,11 @@ def test_too_late(desk: Desk, final: str, code: str) -> None:
         (["--set", "channel=gold"], "request_validation_failed", 78, ["channel"]),
         (["--decision", "approve"], "request_validation_failed", 78, ["decision"]),
         (["--decline", "--payload", "{}"], "bad_input", 65, []),
+        (["--decision", "edit"], "request_validation_failed", 78, ["decision"]),
+        (["--decision", "edit", "--set", "channel=beta"], "request_validation_failed", 78, ["decision"]),
+        (["--decision", "RESPOND", *GOOD], "request_validation_failed", 78, ["decision"]),
+        (["--set", "Channel=beta"], "bad_input", 65, ["Channel"]),
+        ([*GOOD, "--note", "n" * 5000], "request_validation_failed", 78, ["note"]),
     ],
 )
 def test_what_does_not_fit_leaves_the_question_open(
@@ -344,6 +349,8 @@ def test_an_edit_by_flags_changes_what_is_proposed(desk: Desk) -> None:
     assert error["details"] == {"api_key": "is not shown in full"}
     assert "give api_key with --set as well, or give all of it with --payload JSON" in error["message"]
     assert "response" not in desk.admin.get("humanrequests", name)
+    copied = desk.json(*edit, "--set", "api_key=[REDACTED]", code=78)
+    assert list(copied["details"]) == ["api_key"]
     desk.json(*edit, "--set", "api_key=k-654321")
     response = desk.admin.get("humanrequests", name)["response"]
     assert response["payload"] == {"tag": "1.2.1", "force": False, "api_key": "k-654321"}

@@ -218,6 +218,12 @@ def test_an_answered_question_shows_its_answer() -> None:
     assert "Note:        ok" in lines
 
 
+def test_a_payload_that_no_decision_took_is_told_as_such() -> None:
+    response = {"decision": "approve", "responder": "bob", "payload": {"tag": "x"}}
+    lines = question_lines(reviewed("q1", response=response, status={"state": "Answered"}), NOW, None)
+    assert "Payload (without effect: approve takes none):" in lines
+
+
 def test_an_answer_that_was_handed_back_says_why() -> None:
     rejection = {"code": "request_validation_failed", "by": "bob", "fields": {"channel": "is required"}, "at": "t"}
     asked = question("q1", "E0", status={"state": "Pending", "lastRejection": rejection})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -129,14 +130,13 @@ REQUEST = {
 
 
 def test_set_follows_the_type_of_the_field() -> None:
-    pairs = ["version=3", "count=3", "sure=YES", "channel=Beta", "assignment.reviewer=7", "more=[1]"]
+    pairs = ["version=3", "count=3", "sure=YES", "channel=Beta", "assignment.reviewer=7"]
     assert payload_of_flags(REQUEST, "respond", '{"count": 1, "kept": null}', pairs) == {
         "version": "3",
         "count": 3,
         "sure": True,
         "channel": "beta",
         "assignment": {"reviewer": "7"},
-        "more": [1],
         "kept": None,
     }
 
@@ -147,6 +147,47 @@ def test_set_with_a_value_that_is_none_of_the_field(pair: str) -> None:
         payload_of_flags(REQUEST, "respond", None, [pair])
     assert caught.value.code == "request_validation_failed"
     assert list(caught.value.details) == [pair.split("=")[0]]
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("Count=3", "did you mean count?"),
+        ("chanel=beta", "did you mean channel?"),
+        ("assignment.boss=x", "did you mean assignment.reviewer?"),
+        ("unheard=[1]", "there is version, count, sure, channel, assignment.reviewer."),
+    ],
+)
+def test_set_of_what_is_no_field_is_a_slip(pair: str, told: str) -> None:
+    with pytest.raises(CliError, match=re.escape(told)) as caught:
+        payload_of_flags(REQUEST, "respond", None, [pair])
+    name = pair.split("=")[0]
+    assert (caught.value.code, caught.value.details) == ("bad_input", {name: "is no field"})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"additionalProperties": True}, {"additionalProperties": {"type": "integer"}}, {"patternProperties": {}}],
+)
+def test_set_gives_further_names_where_the_author_wants_some(more: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, **more}
+    request = {"spec": {"kind": "Ask", "expect": schema}}
+    assert payload_of_flags(request, "respond", None, ["b=3"]) == {"b": 3}
+
+
+def test_set_reaches_into_a_field_and_sets_a_whole_object() -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"free": {"type": "object"}, "deep": inner}}
+    request = {"spec": {"kind": "Ask", "expect": schema}}
+    given = ["free.more=1", 'deep={"x": "y"}']
+    assert payload_of_flags(request, "respond", None, given) == {"free": {"more": 1}, "deep": {"x": "y"}}
+
+
+def test_set_of_a_name_with_an_equals_sign() -> None:
+    properties = {"a": {"type": "string"}, "eq=name": {"type": "string"}}
+    request = {"spec": {"kind": "Ask", "expect": {"type": "object", "properties": properties}}}
+    pairs = ["eq=name=foo", "a=b=c"]
+    assert payload_of_flags(request, "respond", None, pairs) == {"eq=name": "foo", "a": "b=c"}
 
 
 def test_a_payload_need_not_be_an_object() -> None:

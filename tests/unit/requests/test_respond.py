@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compozy.engine.proposals import digest_of
+from compozy.redaction.redactor import PLAIN as REDACTOR
 from compozy.requests.respond import (
     CHECKS,
     Accepted,
@@ -138,6 +140,28 @@ def test_a_question_can_be_closed_without_an_answer_where_it_says_so(decision):
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_approve_and_reject_take_no_payload(decision):
     assert verdict(review(), payload={"tag": "mine"}, decision=decision) == Accepted(decision, None)
+
+
+def test_an_edit_gives_no_marker_in_place_of_what_is_hidden():
+    proposal = {
+        "tag": "v1",
+        "api_token": "hunter2hunter2",
+        "list": ["a", {"url": "https://me:hunter2@example.com/"}],
+    }
+    hidden = review(proposedPreview=REDACTOR.json(proposal), proposalDigest=digest_of(proposal))
+    refused = verdict(hidden, payload=REDACTOR.json(proposal), decision="edit")
+    assert refused.code == "request_validation_failed"
+    assert list(refused.details) == ["api_token", "list.1.url"]
+    assert verdict(hidden, payload=proposal, decision="edit") == Accepted("edit", proposal)
+
+
+def test_where_nothing_is_hidden_a_text_that_looks_like_a_marker_is_one():
+    proposal = {"tag": "[REDACTED]"}
+    shown = review(proposedPreview=proposal, proposalDigest=digest_of(proposal))
+    assert verdict(shown, payload=proposal, decision="edit") == Accepted("edit", proposal)
+    plain = {"tag": "v1"}
+    shown = review(proposedPreview=plain, proposalDigest="sha256:of-another")
+    assert verdict(shown, payload=proposal, decision="edit") == Accepted("edit", proposal)
 
 
 def test_edit_and_respond_are_held_to_schemas_of_their_own():
@@ -293,6 +317,7 @@ def test_the_order_of_the_checks_is_the_specification():
         "_initiator_allowed",
         "_enough_approvals",
         "_shape",
+        "_hidden",
         "_entities",
     ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from compozy.api.limits import MAX_NOTE
 from compozy.cli.answer_flags import WITH_PAYLOAD, payload_of_flags, schema_of
 from compozy.cli.answering import RECORDED, Answer, raise_if_resolved, still_open_because, submit
 from compozy.cli.command import command
@@ -60,6 +61,9 @@ def respond(
     """
     if decline and decision not in (None, "decline"):
         raise click.UsageError("--decline and --decision contradict each other")
+    if note is not None and len(note) > MAX_NOTE:
+        fault = f"has {len(note)} characters; at most {MAX_NOTE} fit"
+        raise CliError("request_validation_failed", f"the note {fault}", {"note": fault})
     try:
         request = find_question(session, name, run_name, node, generation, item, to_answer=True)
     except ApiError as error:
@@ -85,6 +89,10 @@ def _answer(
     """What was decided, from the flags or from the person at the terminal."""
     given = payload is not None or bool(pairs)
     decisions = request["spec"]["decisions"]
+    if decision is not None and decision not in decisions:
+        raise_if_resolved(request)
+        fault = f"must be one of {', '.join(decisions)}"
+        raise CliError("request_validation_failed", f"the decision {fault}", {"decision": fault})
     if decision is None and (given or decisions[0] == "respond") and request["spec"]["kind"] == "Ask":
         decision = "respond"
     if decision is not None and (given or decision not in WITH_PAYLOAD):
@@ -125,8 +133,9 @@ def _incomplete(request: Object, decision: str | None) -> CliError:
     from compozy.requests.forms import fields
 
     names = [field.name for field in fields(schema_of(request, decision))]
-    hint = " ".join(f"--set {name}=…" for name in names if name != "payload")
-    return CliError("bad_input", f"there is no payload: give --payload JSON{f', or {hint}' if hint else ''}")
+    # No `--set token=…`: it would look like a secret, and be told with a marker in place of the dots.
+    hint = f", or each with --set FIELD=VALUE: {', '.join(names)}" if names else ""
+    return CliError("bad_input", f"there is no payload: give --payload JSON{hint}")
 
 
 def _told(request: Object, me: str) -> Object:
