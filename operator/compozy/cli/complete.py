@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from click.shell_completion import CompletionItem, ShellComplete
 
 from compozy.cli.flags import normalised
-from compozy.cli.main import cli
+from compozy.cli.main import cli, forget_output
 from compozy.hosts.display import visible
 
 FILES = ":0"
@@ -22,7 +22,10 @@ GOES_ON = ":6"
 def main() -> None:
     """Prints the completions of the words on the command line."""
     lines, directive = complete(sys.argv[1:])
-    print("\n".join([*lines, directive]))
+    try:
+        print("\n".join([*lines, directive]), flush=True)
+    except OSError:
+        forget_output()
 
 
 def complete(words: Sequence[str]) -> tuple[list[str], str]:

@@ -1,5 +1,6 @@
 """What a refusal of the API server means to the person who typed a command."""
 
+import errno
 import re
 from typing import Any
 
@@ -7,6 +8,7 @@ from compozy.cli.errors import CliError
 from compozy.cli.kube.access import ConfigError
 from compozy.cli.kube.errors import ApiError, UnreachableError
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _PAYLOAD_FIELD = re.compile(r"^\.?(?:response\.)?payload\.?")
 _DECISION_FIELD = re.compile(r"^\.?response\.decision$")
 _REQUEST_CODE = re.compile(
@@ -23,6 +25,8 @@ def of_exception(error: Exception) -> CliError | None:
         return CliError("unreachable", str(error))
     if isinstance(error, ConfigError):
         return CliError("bad_input", str(error))
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return CliError("output_failed", f"cannot write what was found: {error.strerror}")
     return None
 
 

@@ -48,14 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code. Everything that can go wrong is shown here."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _open_streams()
     read_deep_objects()
     invocation = Invocation()
     try:
         result = cli.main(
-            args=normalised(arguments), prog_name="kubectl compozy", standalone_mode=False, obj=invocation
+            args=normalised(_as_text(arguments)),
+            prog_name="kubectl compozy",
+            standalone_mode=False,
+            obj=invocation,
         )
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -70,16 +71,46 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has stopped. Nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         return 1
-    except Exception as error:
-        failure = _as_cli_error(error)
-        if failure is None:
-            raise
+    except Exception as error:  # noqa: BLE001 - everything is shown, faults of our own included
+        failure = _as_cli_error(error) or _fault(error)
         _show(failure.redacted(), invocation)
         return failure.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _open_streams() -> None:
+    """Whoever calls us may have closed some of the three: then what is written is lost and nothing can be read."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - as long as we live
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def forget_output() -> None:
+    """Whoever read our output has stopped, or there is no room for it: nothing is written at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _as_text(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments. Raises click.UsageError for bytes that are no text: others would be stored in their place."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise click.UsageError(f"{argument!r} is not UTF-8 text") from error
+    return arguments
+
+
+def _fault(error: Exception) -> CliError:
+    """A fault of our own: where it happened, without what secrets the values there may have been."""
+    import traceback
+
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    return CliError("internal_error", f"this is a fault of the plugin: {type(error).__name__}", lines=lines)
 
 
 def _print_usage_error(error: click.ClickException) -> None:
@@ -103,8 +134,9 @@ def _as_cli_error(error: Exception) -> CliError | None:
 def _show(failure: CliError, invocation: Invocation) -> None:
     session = invocation.session
     if session is not None and session.as_json:
-        session.out_json(failure.as_json())
-        return
+        with suppress(OSError):
+            session.out_json(failure.as_json())
+            return
     from compozy.cli.output.text import clean
 
     for line in (*failure.lines, failure.as_line()):

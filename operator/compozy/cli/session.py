@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compozy.api.object_names import is_object_name
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 
@@ -35,6 +36,8 @@ class Session:
         from compozy.cli.kube.kubeconfig import load_access
 
         flags = self.flags
+        if flags.namespace and not is_object_name(flags.namespace):
+            raise CliError("bad_input", f"{flags.namespace!r} cannot be the name of a namespace")
         selection = Selection(
             kubeconfig=flags.kubeconfig,
             context=flags.context,

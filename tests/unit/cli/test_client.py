@@ -219,5 +219,27 @@ def test_a_name_never_leads_to_another_path(name: str) -> None:
         HUMAN_REQUESTS.path(name)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message": "no", "code": "x"},
+        {"message": "no", "details": "x"},
+        {"message": "no", "details": {"causes": "x"}},
+        {"message": "no", "details": {"causes": ["x", {"field": 1}]}, "reason": 5},
+    ],
+)
+def test_a_refusal_may_be_of_any_shape(server: Scripted, body: dict[str, Any]) -> None:
+    server.handler = lambda _call: Reply(403, body)
+    with pytest.raises(ApiError) as caught:
+        client(server).get(NAMESPACES, None, "x")
+    assert (caught.value.status, caught.value.message) == (403, "no")
+
+
+def test_an_answer_that_is_too_deep_to_read_is_no_api_server(server: Scripted) -> None:
+    server.handler = lambda _call: Reply(200, b"[" * 50_000)
+    with pytest.raises(UnreachableError, match="no JSON"):
+        client(server).get(NAMESPACES, None, "x")
+
+
 def test_a_name_is_escaped() -> None:
     assert HUMAN_REQUESTS.path("a/b", "c?d").endswith("/namespaces/a%2Fb/humanrequests/c%3Fd")

@@ -282,7 +282,7 @@ class Client:
             data = response.read()
         try:
             answer = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             if response.status == 404 and GROUP in path:

@@ -105,7 +105,7 @@ class Connections:
             connection.sock.settimeout(seconds)
             connection.putrequest(method, self._base + target)
             for name, value in (*headers, *self._headers):
-                connection.putheader(name, value.encode())
+                _put_header(connection, name, value)
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
@@ -149,6 +149,14 @@ class _Connection(HTTPConnection):
         except BaseException:
             sock.close()
             raise
+
+
+def _put_header(connection: HTTPConnection, name: str, value: str) -> None:
+    """Raises ConfigError for a value that no header can carry, without the value: it may be a token."""
+    try:
+        connection.putheader(name, value.encode())
+    except ValueError:
+        raise ConfigError(f"what goes into the header {name} has a line break or is not text") from None
 
 
 def _secured(sock: socket.socket, tls: ssl.SSLContext, name: str) -> Any:

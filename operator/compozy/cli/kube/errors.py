@@ -28,13 +28,17 @@ class ApiError(Exception):
     @classmethod
     def from_status(cls, http_status: int, body: Mapping[str, Any]) -> "ApiError":
         """Reads a `Status` object."""
-        details = body.get("details") or {}
+        details = body.get("details")
+        listed = details.get("causes") if isinstance(details, Mapping) else None
         causes = tuple(
-            Cause(item.get("reason", ""), item.get("message", ""), item.get("field", ""))
-            for item in details.get("causes") or ()
+            Cause(*(str(item.get(part) or "") for part in ("reason", "message", "field")))
+            for item in (listed if isinstance(listed, list) else ())
+            if isinstance(item, Mapping)
         )
         message = body.get("message") or f"the API server answered with status {http_status}"
-        return cls(int(body.get("code") or http_status), body.get("reason") or "", message, causes)
+        code = body.get("code")
+        status = code if isinstance(code, int) and code else http_status
+        return cls(status, str(body.get("reason") or ""), str(message), causes)
 
     @property
     def conflict(self) -> bool:
