@@ -7,10 +7,16 @@ import click
 
 from compozy.cli.flags import collect
 from compozy.cli.kube.resources import Resource
+from compozy.cli.kube.selectors import equal, every, unequal
 from compozy.cli.session import Session
 
 SECONDS = "2s"
 """Longest wait for one answer of the API server."""
+
+GOING_ON = every(*(unequal("status.phase", phase) for phase in ("Succeeded", "Failed", "Canceled")))
+"""Selects runs that have not ended."""
+FAILED = equal("status.phase", "Failed")
+"""Selects runs that can be tried again."""
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 

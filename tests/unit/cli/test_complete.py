@@ -23,7 +23,9 @@ def _names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("KUBECONFIG", str(config))
 
-    def fake_names(_self: Client, resource: Any, namespace: str | None, _field_selector: str = "") -> list[str]:
+    def fake_names(_self: Client, resource: Any, namespace: str | None, field_selector: str = "") -> list[str]:
+        if resource.plural == "planruns" and field_selector:
+            return [field_selector]
         return [f"{resource.plural}-{namespace}-1", f"{resource.plural}-{namespace}-2", "else"]
 
     monkeypatch.setattr(Client, "names", fake_names)
@@ -52,6 +54,15 @@ def values(*words: str) -> list[str]:
 )
 def test_words(words: list[str], expected: list[str]) -> None:
     assert values(*words) == expected
+
+
+@pytest.mark.parametrize("command", ["cancel", "pause", "resume"])
+def test_only_runs_that_go_on_are_offered(command: str) -> None:
+    assert values(command, "") == ["status.phase!=Succeeded,status.phase!=Failed,status.phase!=Canceled"]
+
+
+def test_only_runs_that_failed_are_tried_again() -> None:
+    assert values("retry", "") == ["status.phase=Failed"]
 
 
 def test_the_form_that_kubectl_reads() -> None:

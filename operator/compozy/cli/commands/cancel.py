@@ -5,7 +5,7 @@ import click
 from compozy.cli.answering import TRIES, pause_before_retry, raise_if_resolved
 from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
-from compozy.cli.completion import names_of
+from compozy.cli.completion import GOING_ON, names_of
 from compozy.cli.errors import CliError
 from compozy.cli.feed import ENDED, phase_of
 from compozy.cli.find import get_question, missing, object_name
@@ -18,7 +18,7 @@ from compozy.requests.state import state_of
 
 
 @command("cancel")
-@click.argument("run_name", metavar="[RUN]", required=False, shell_complete=names_of(PLAN_RUNS))
+@click.argument("run_name", metavar="[RUN]", required=False, shell_complete=names_of(PLAN_RUNS, GOING_ON))
 @click.option(
     "--request",
     "request_name",

@@ -4,7 +4,7 @@ import click
 
 from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
-from compozy.cli.completion import names_of
+from compozy.cli.completion import FAILED, names_of
 from compozy.cli.errors import CliError
 from compozy.cli.feed import ENDED, phase_of
 from compozy.cli.find import get_run
@@ -14,7 +14,7 @@ from compozy.cli.session import Session
 
 
 @command("retry")
-@click.argument("run_name", metavar="RUN", shell_complete=names_of(PLAN_RUNS))
+@click.argument("run_name", metavar="RUN", shell_complete=names_of(PLAN_RUNS, FAILED))
 def retry(session: Session, run_name: str) -> int:
     """Try RUN again after it has failed: a new attempt of the same plan with the same inputs begins."""
     run = get_run(session, run_name)

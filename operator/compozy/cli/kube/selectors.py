@@ -8,6 +8,11 @@ def equal(path: str, value: object) -> str:
     return f"{path}={str(value).translate(_ESCAPED)}"
 
 
+def unequal(path: str, value: object) -> str:
+    """Those with another value at a path, or none."""
+    return f"{path}!={str(value).translate(_ESCAPED)}"
+
+
 def every(*terms: str) -> str:
     """Those that all of the terms select. Empty terms select everything."""
     return ",".join(term for term in terms if term)
