@@ -9,11 +9,12 @@ from compozy.cli.flags import collect
 from compozy.cli.kube.resources import Resource
 from compozy.cli.kube.selectors import equal, every, unequal
 from compozy.cli.session import Session
+from compozy.cli.states import ENDED
 
 SECONDS = "2s"
 """Longest wait for one answer of the API server."""
 
-GOING_ON = every(*(unequal("status.phase", phase) for phase in ("Succeeded", "Failed", "Canceled")))
+GOING_ON = every(*(unequal("status.phase", phase) for phase in ENDED))
 """Selects runs that have not ended."""
 FAILED = equal("status.phase", "Failed")
 """Selects runs that can be tried again."""

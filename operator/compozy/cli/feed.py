@@ -16,9 +16,8 @@ from compozy.cli.kube.client import Client, Object, ObjectList
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.kube.watch import Change, watch
 from compozy.cli.listing import asking_order
+from compozy.cli.states import ENDED
 from compozy.requests.state import is_open
-
-ENDED = ("Succeeded", "Failed", "Canceled")
 
 
 def phase_of(run: Mapping[str, Any]) -> str:

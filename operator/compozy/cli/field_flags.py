@@ -16,7 +16,7 @@ def with_fields(
     """The payload with the fields that `--set` gives. Raises CliError.
 
     A value after `--set` is read as a line typed at the terminal would be: by the type of the field. With
-    `proposed` those fields of the proposal change, and the others stay.
+    `proposed` those fields of the proposal change, and the others stay. What is no field at all is refused.
     """
     form = {field.name: field for field in fields(schema)}
     given = [_field_given(form, pair) for pair in pairs]
@@ -69,7 +69,7 @@ def _no_field(form: Mapping[str, FormField], given: str) -> CliError:
 
     lowered = {name.casefold(): name for name in form}
     close = [lowered[name] for name in get_close_matches(given.casefold(), lowered, n=1)]
-    known = f"did you mean {close[0]}?" if close else f"there is {', '.join(form)}."
+    known = f"did you mean {close[0]}?" if close else f"there is {', '.join(form) or 'none'}."
     told = f"the question has no field {given}: {known} What no form asks for can be given with --payload JSON"
     return CliError("bad_input", told, {given: "is no field"})
 

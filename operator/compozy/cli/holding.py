@@ -2,9 +2,10 @@
 
 from compozy.cli.changing import change_run
 from compozy.cli.errors import CliError
-from compozy.cli.feed import ENDED, phase_of
+from compozy.cli.feed import phase_of
 from compozy.cli.find import get_run
 from compozy.cli.session import Session
+from compozy.cli.states import ENDED
 
 
 def set_paused(session: Session, name: str, *, paused: bool) -> int:

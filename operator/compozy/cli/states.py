@@ -1,7 +1,10 @@
-"""How a cell of a run stands, as people are told: by a word and a sign."""
+"""How a run and its cells stand, as people are told: by a word and a sign."""
 
 from collections.abc import Mapping
 from typing import Any
+
+ENDED = ("Succeeded", "Failed", "Canceled")
+"""The phases of a run that is over."""
 
 HANDLED = "Failed but handled"
 """A failure that the author has foreseen with `on_error`: for the plan it is a success without an output."""

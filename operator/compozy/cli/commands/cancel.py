@@ -7,12 +7,13 @@ from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
 from compozy.cli.completion import GOING_ON, names_of
 from compozy.cli.errors import CliError
-from compozy.cli.feed import ENDED, phase_of
+from compozy.cli.feed import phase_of
 from compozy.cli.find import get_question, missing, object_name
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
 from compozy.cli.session import Session
+from compozy.cli.states import ENDED
 from compozy.cli.suggestions import PENDING
 from compozy.requests.state import state_of
 

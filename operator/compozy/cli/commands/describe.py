@@ -8,7 +8,7 @@ import click
 
 from compozy.cli.command import command
 from compozy.cli.completion import names_of
-from compozy.cli.feed import ENDED, phase_of
+from compozy.cli.feed import phase_of
 from compozy.cli.find import get_run
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.resources import HUMAN_REQUESTS, PLAN_RUNS
@@ -18,6 +18,7 @@ from compozy.cli.output.times import age, parse_time, seconds_only, until
 from compozy.cli.preview import preview
 from compozy.cli.runtree import places_of, tree_of
 from compozy.cli.session import Session
+from compozy.cli.states import ENDED
 from compozy.cli.stored import Stored
 from compozy.cli.treelines import tree_lines
 from compozy.requests.state import is_open

@@ -6,11 +6,12 @@ from compozy.cli.changing import NOT_TAKEN_UP, change_run, wait_for
 from compozy.cli.command import command
 from compozy.cli.completion import FAILED, names_of
 from compozy.cli.errors import CliError
-from compozy.cli.feed import ENDED, phase_of
+from compozy.cli.feed import phase_of
 from compozy.cli.find import get_run
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.resources import PLAN_RUNS
 from compozy.cli.session import Session
+from compozy.cli.states import ENDED
 
 
 @command("retry")

@@ -10,7 +10,7 @@ from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, seconds_only, until
-from compozy.cli.states import HANDLED, lane_counts, word_of
+from compozy.cli.states import ENDED, HANDLED, lane_counts, word_of
 from compozy.cli.whom import whom
 
 MOST_WAITING = 3
@@ -18,7 +18,6 @@ MOST_WAITING = 3
 
 _URGENCY = ("Waiting", "Running", "Ready", "Failed", HANDLED, "Succeeded", "Canceled", "Skipped", "Pending")
 """Of lanes in several states, the first of these is shown."""
-_ENDED_PHASES = ("Succeeded", "Failed", "Canceled")
 _FINAL = ("Succeeded", "Failed", "Skipped", "Canceled")
 _MESSAGE = 80
 
@@ -32,7 +31,7 @@ def put_run(
 ) -> None:
     """Marks where everything stands. `nodes` are those of the run's status, complete."""
     drawing.is_run = True
-    has_ended = phase in _ENDED_PHASES
+    has_ended = phase in ENDED
     cells = cells_of(drawing, nodes, open_requests)
     for shape in drawing.shapes.values():
         told = cells.of(shape.id)
