@@ -70,8 +70,10 @@ def _no_field(form: Mapping[str, FormField], given: str) -> CliError:
     lowered = {name.casefold(): name for name in form}
     close = [lowered[name] for name in get_close_matches(given.casefold(), lowered, n=1)]
     known = f"did you mean {close[0]}?" if close else f"there is {', '.join(form) or 'none'}."
-    told = f"the question has no field {given}: {known} What no form asks for can be given with --payload JSON"
-    return CliError("bad_input", told, {given: "is no field"})
+    told = (
+        f"the question has no such field: {given}; {known} What no form asks for can be given with --payload JSON"
+    )
+    return CliError("bad_input", told, {given: "no such field"})
 
 
 def _path_in(value: Any, text: str) -> tuple[str, ...] | None:

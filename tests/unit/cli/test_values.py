@@ -162,7 +162,7 @@ def test_set_of_what_is_no_field_is_a_slip(pair: str, told: str) -> None:
     with pytest.raises(CliError, match=re.escape(told)) as caught:
         payload_of_flags(REQUEST, "respond", None, [pair])
     name = pair.split("=")[0]
-    assert (caught.value.code, caught.value.details) == ("bad_input", {name: "is no field"})
+    assert (caught.value.code, caught.value.details) == ("bad_input", {name: "no such field"})
 
 
 @pytest.mark.parametrize(
