@@ -121,7 +121,7 @@ def test_paths_are_relative_to_the_file_that_names_them(tmp_path: Path) -> None:
 
 
 def test_a_command_without_a_folder_is_looked_up_in_path(tmp_path: Path) -> None:
-    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "login", "args": [1]}}
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "login", "args": ["1"]}}
     document = config(users=[{"name": "u1", "user": user}])
     plugin = load(tmp_path, {"KUBECONFIG": write(tmp_path / "config", document)}).exec_plugin
     assert plugin is not None

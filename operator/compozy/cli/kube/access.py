@@ -9,6 +9,21 @@ class ConfigError(ValueError):
     """The configuration cannot be used: the message says which part and what to do."""
 
 
+def check_header(value: str, what: str) -> None:
+    """Raises ConfigError, which names `what` and never the value, for text that no HTTP header can carry."""
+    if not encodable(value) or any((char < " " and char != "\t") or char == "\x7f" for char in value):
+        raise ConfigError(f"{what} has a line break or another character that no header can carry")
+
+
+def encodable(text: str) -> bool:
+    """Whether text can be sent as UTF-8. JSON and YAML can spell half of a character, which cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What the user chose on the command line, in kubectl's meaning. `None` means: as the kubeconfig says."""
@@ -40,7 +55,7 @@ class ExecPlugin:
     api_version: str
     command: str
     args: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
+    env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     interactive_mode: str = "IfAvailable"
     provide_cluster_info: bool = False
     install_hint: str = ""
@@ -60,7 +75,7 @@ class Access:
     client_cert_file: Path | None = None
     client_cert_data: bytes | None = None
     client_key_file: Path | None = None
-    client_key_data: bytes | None = None
+    client_key_data: bytes | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)
     token_file: Path | None = None
     username: str | None = None

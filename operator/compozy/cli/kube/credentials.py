@@ -9,11 +9,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation
+from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation, check_header, encodable
 
 _EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _EXPIRY_MARGIN = timedelta(seconds=10)
@@ -30,7 +31,8 @@ class ExecCredential:
 
     def expired(self, now: datetime) -> bool:
         """Whether the credential is, or is about to be, too old to use."""
-        return self.expires is not None and now >= self.expires - _EXPIRY_MARGIN
+        # Added, not subtracted: the year 1, Go's word for no time, has nothing before it.
+        return self.expires is not None and now + _EXPIRY_MARGIN >= self.expires
 
 
 class Credentials:
@@ -77,13 +79,10 @@ class Credentials:
         access = self._access
         if access.token_file is not None:
             try:
-                token = access.token_file.read_text("utf-8").strip()
-            except OSError as error:
+                return _token_in(access.token_file)
+            except ConfigError:
                 if not access.token:
-                    raise ConfigError(f"cannot read the token file {access.token_file}: {error}") from error
-            else:
-                if token:
-                    return token
+                    raise
         if access.token:
             return access.token
         credential = self._exec_credential()
@@ -99,6 +98,21 @@ class Credentials:
                 self.runs += 1
                 self._exec = run_exec_plugin(access.exec_plugin, cluster, self._environ)
             return self._exec
+
+
+def _token_in(path: Path) -> str:
+    """The token in a file. Raises ConfigError, never with what the file has in it, where it has none to use."""
+    try:
+        token = path.read_text("utf-8").strip()
+    except OSError as error:
+        raise ConfigError(f"cannot read the token file {path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        # Without its cause, which has the token in it.
+        raise ConfigError(f"cannot read the token file {path}: it is not UTF-8 text") from None
+    if not token:
+        raise ConfigError(f"cannot read the token file {path}: it is empty")
+    check_header(token, f"the token in the file {path}")
+    return token
 
 
 def basic(username: str, password: str | None) -> str:
@@ -136,8 +150,7 @@ def run_exec_plugin(
     spec: dict[str, Any] = {"interactive": interactive}
     if cluster is not None:
         spec["cluster"] = cluster
-    info = {"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec}
-    env = {**environ, **dict(plugin.env), "KUBERNETES_EXEC_INFO": json.dumps(info)}
+    env = {**environ, **dict(plugin.env), "KUBERNETES_EXEC_INFO": _exec_info(plugin, spec)}
     try:
         done = subprocess.run(  # noqa: S603 - the kubeconfig names the program, as for kubectl
             [plugin.command, *plugin.args],
@@ -149,9 +162,24 @@ def run_exec_plugin(
     except FileNotFoundError as error:
         hint = f": {plugin.install_hint}" if plugin.install_hint else ""
         raise ConfigError(f"credential plugin {plugin.command!r} is not installed{hint}") from error
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ConfigError(f"credential plugin {plugin.command!r} failed: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"credential plugin {plugin.command!r} failed: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        # Not the error's own words: they have the arguments in them, and those may be secret.
+        ended = f"signal {-error.returncode}" if error.returncode < 0 else f"exit status {error.returncode}"
+        raise ConfigError(f"credential plugin {plugin.command!r} failed: {ended}") from None
     return _read_credential(plugin, done.stdout)
+
+
+def _exec_info(plugin: ExecPlugin, spec: dict[str, Any]) -> str:
+    """What the plugin is told. Raises ConfigError for an extension of the cluster that JSON has no words for."""
+    try:
+        return json.dumps({"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec})
+    except (TypeError, ValueError, RecursionError):
+        raise ConfigError(
+            f"credential plugin {plugin.command!r} cannot be told of the cluster: "
+            "an `extension` of it in the kubeconfig has a value that is no JSON"
+        ) from None
 
 
 def _interactive(plugin: ExecPlugin) -> bool:
@@ -165,23 +193,61 @@ def _interactive(plugin: ExecPlugin) -> bool:
 
 
 def _read_credential(plugin: ExecPlugin, output: bytes) -> ExecCredential:
+    """What a plugin printed. Raises ConfigError, never with a value of it, where it cannot be used."""
     where = f"credential plugin {plugin.command!r}"
+    status = _status(plugin, output, where)
+    token, cert, key, expires = (
+        _text(status, name, where)
+        for name in ("token", "clientCertificateData", "clientKeyData", "expirationTimestamp")
+    )
+    if bool(cert) != bool(key):
+        raise ConfigError(f"{where} gave half a client certificate: the certificate and its key go together")
+    if not token and not cert:
+        raise ConfigError(f"{where} gave neither a token nor a client certificate with its key")
+    check_header(token, f"the token that {where} gave")
+    return ExecCredential(
+        token or None, cert.encode() or None, key.encode() or None, _time(expires, where) if expires else None
+    )
+
+
+def _status(plugin: ExecPlugin, output: bytes, where: str) -> dict[str, Any]:
+    """The part of an answer that has the credential in it."""
     try:
         answer = json.loads(output)
-        status = answer["status"]
-        version = answer["apiVersion"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{where} did not print an ExecCredential") from error
+    except (ValueError, RecursionError):
+        # Without its cause, which has all that was printed in it.
+        raise ConfigError(f"{where} did not print an ExecCredential") from None
+    if not isinstance(answer, dict) or "apiVersion" not in answer:
+        raise ConfigError(f"{where} did not print an ExecCredential")
+    version, status = answer["apiVersion"], answer.get("status")
     if version != plugin.api_version:
         raise ConfigError(f"{where} answered with apiVersion {version!r}, not {plugin.api_version!r}")
-    token = status.get("token")
-    cert, key = status.get("clientCertificateData"), status.get("clientKeyData")
-    if not token and not (cert and key):
-        raise ConfigError(f"{where} gave neither a token nor a client certificate with its key")
-    expires = status.get("expirationTimestamp")
-    return ExecCredential(
-        token,
-        cert.encode() if cert else None,
-        key.encode() if key else None,
-        datetime.fromisoformat(expires) if expires else None,
-    )
+    # Left out is not another kind, though kubectl wants to see it.
+    if answer.get("kind", "ExecCredential") != "ExecCredential":
+        raise ConfigError(f"{where} did not print an ExecCredential: `kind` must be ExecCredential")
+    if not isinstance(status, dict):
+        raise ConfigError(f"{where} did not print an ExecCredential: `status` must be a mapping")
+    return status
+
+
+def _text(status: dict[str, Any], name: str, where: str) -> str:
+    """A text in an answer; empty where it is left out."""
+    value = status.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or not encodable(value):
+        raise ConfigError(f"`status.{name}` that {where} gave must be text")
+    return value
+
+
+def _time(text: str, where: str) -> datetime:
+    """When a credential expires."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise ConfigError(
+            f"`status.expirationTimestamp` that {where} gave must be a time with a zone (2030-12-31T23:59:59Z)"
+        )
+    return time

@@ -7,14 +7,21 @@ no kubeconfig. `auth-provider`, which Kubernetes removed, is refused with a mess
 """
 
 import base64
-import binascii
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation, Selection
+from compozy.cli.kube.access import (
+    Access,
+    ConfigError,
+    ExecPlugin,
+    Impersonation,
+    Selection,
+    check_header,
+    encodable,
+)
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -24,6 +31,64 @@ _FILE_KEYS = {
     "users": ("client-certificate", "client-key", "tokenFile"),
     "contexts": (),
 }
+
+_TEXT = "text"
+_BOOLEAN = "true or false"
+_TEXTS = "a list of texts"
+_TEXTS_BY_NAME = "a mapping of lists of texts"
+_MAPPING = "a mapping"
+_MAPPINGS = "a list of mappings"
+_EXTENSIONS = [{"name": _TEXT}]
+
+_FILE_FIELDS: dict[str, Any] = {
+    "apiVersion": _TEXT,
+    "kind": _TEXT,
+    "current-context": _TEXT,
+    **{plural: [{"name": _TEXT, singular: {}}] for plural, singular in _ENTRY_LISTS.items()},
+}
+_ENTRY_FIELDS: dict[str, Any] = {
+    "clusters": {
+        "server": _TEXT,
+        "tls-server-name": _TEXT,
+        "insecure-skip-tls-verify": _BOOLEAN,
+        "certificate-authority": _TEXT,
+        "certificate-authority-data": _TEXT,
+        "proxy-url": _TEXT,
+        "disable-compression": _BOOLEAN,
+        "extensions": _EXTENSIONS,
+    },
+    "contexts": {"cluster": _TEXT, "user": _TEXT, "namespace": _TEXT, "extensions": _EXTENSIONS},
+    "users": {
+        "client-certificate": _TEXT,
+        "client-certificate-data": _TEXT,
+        "client-key": _TEXT,
+        "client-key-data": _TEXT,
+        "token": _TEXT,
+        "tokenFile": _TEXT,
+        "as": _TEXT,
+        "as-uid": _TEXT,
+        "as-groups": _TEXTS,
+        "as-user-extra": _TEXTS_BY_NAME,
+        "username": _TEXT,
+        "password": _TEXT,
+        "exec": {
+            "apiVersion": _TEXT,
+            "command": _TEXT,
+            "args": _TEXTS,
+            "env": [{"name": _TEXT, "value": _TEXT}],
+            "installHint": _TEXT,
+            "interactiveMode": _TEXT,
+            "provideClusterInfo": _BOOLEAN,
+        },
+        "extensions": _EXTENSIONS,
+    },
+}
+"""The type of each field: a word for what it must be, the fields of a mapping, or those of each mapping in a
+list. A field that is not here is not read, and may be anything.
+"""
+
+_INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
+_LONGEST_TLS_NAME = 255
 
 
 def load_access(
@@ -46,12 +111,22 @@ def load_access(
 def _config_files(selection: Selection, environ: Mapping[str, str]) -> list[Path]:
     """The files to merge. A file named by flag must exist; others are left out when they do not."""
     if selection.kubeconfig:
-        path = Path(selection.kubeconfig).expanduser()
-        if not path.is_file():
+        path = Path(os.path.expanduser(selection.kubeconfig))  # noqa: PTH111 - Path's raises for users unknown
+        if not _is_there(path):
             raise ConfigError(f"kubeconfig {path} does not exist")
         return [path]
     paths = _listed(environ) or [Path(environ.get("HOME") or Path.home()) / ".kube" / "config"]
-    return [path for path in dict.fromkeys(paths) if path.is_file()]
+    return [path for path in dict.fromkeys(paths) if _is_there(path)]
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something to read: a file, or a pipe as a shell's `<(command)` makes it."""
+    try:
+        if path.is_dir():
+            raise ConfigError(f"kubeconfig {path} is a directory: name a file in it")
+        return path.exists()
+    except OSError as error:
+        raise ConfigError(f"cannot read kubeconfig {path}: {error.strerror}") from error
 
 
 def _listed(environ: Mapping[str, str]) -> list[Path]:
@@ -62,7 +137,7 @@ def _listed(environ: Mapping[str, str]) -> list[Path]:
 def _why_none(selection: Selection, environ: Mapping[str, str]) -> str:
     """Why no cluster is known, and what to do about it."""
     listed = [] if selection.kubeconfig else _listed(environ)
-    if listed and not any(path.is_file() for path in listed):
+    if listed and not any(_is_there(path) for path in listed):
         names = ", ".join(map(str, dict.fromkeys(listed)))
         return (
             f"KUBECONFIG is set to {names}, and no such file is there: "
@@ -73,26 +148,88 @@ def _why_none(selection: Selection, environ: Mapping[str, str]) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     """One kubeconfig with its entries by name and its relative paths made absolute."""
+    document = _document(path)
+    _hold(document, _FILE_FIELDS, "", f"kubeconfig {path}: ")
+    config: dict[str, Any] = {"current-context": document.get("current-context") or ""}
+    for plural, singular in _ENTRY_LISTS.items():
+        entries = config[plural] = {}
+        for item in document.get(plural) or []:
+            if not isinstance(item.get("name"), str):
+                raise ConfigError(f"kubeconfig {path}: every entry of `{plural}` must have a name")
+            entry = dict(item.get(singular) or {})
+            _hold(entry, _ENTRY_FIELDS[plural], "", f"kubeconfig {path}: ", f" of {singular} {item['name']!r}")
+            entries.setdefault(item["name"], _absolute(entry, _FILE_KEYS[plural], path.parent))
+    return config
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """What a file says, as a mapping of anything."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         document = yaml.load(path.read_text("utf-8"), Loader=loader)  # noqa: S506 - both loaders are safe
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read kubeconfig {path}: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"cannot read kubeconfig {path}: {error.strerror}") from error
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        # Not the error's own words, and not as its cause: they quote the file, which is full of secrets.
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"cannot read kubeconfig {path}: it is not valid YAML{place}") from None
     if document is None:
         return {}
     if not isinstance(document, dict):
         raise ConfigError(f"kubeconfig {path} is not a mapping")
-    config: dict[str, Any] = {"current-context": document.get("current-context") or ""}
-    for plural, singular in _ENTRY_LISTS.items():
-        entries = config[plural] = {}
-        for item in document.get(plural) or []:
-            if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-                raise ConfigError(f"kubeconfig {path}: every entry of `{plural}` must have a name")
-            entry = dict(item.get(singular) or {})
-            entries.setdefault(item["name"], _absolute(entry, _FILE_KEYS[plural], path.parent))
-    return config
+    return document
+
+
+def _hold(value: Any, kind: Any, field: str, before: str, after: str = "") -> None:
+    """Raises ConfigError unless a value is of the type that `_ENTRY_FIELDS` gives it.
+
+    A null counts as left out, as for kubectl. `before` and `after` stand around the field in the message.
+    """
+    if value is None:
+        return
+    word = kind if isinstance(kind, str) else _MAPPINGS if isinstance(kind, list) else _MAPPING
+    if not _IS[word](value):
+        raise ConfigError(f"{before}`{field}`{after} must be {word}")
+    if isinstance(kind, list):
+        for index, item in enumerate(value):
+            _hold(item, kind[0], f"{field}[{index}]", before, after)
+    elif isinstance(kind, dict):
+        for name, inner in kind.items():
+            _hold(value.get(name), inner, f"{field}.{name}" if field else name, before, after)
+    elif not all("\0" not in text and encodable(text) for text in _texts_in(value)):
+        # No path, no argument of a program and no header can have these.
+        raise ConfigError(f"{before}`{field}`{after} must be {word}, without NUL and halves of characters")
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """All the text in a value that has been found to be of its type."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from value
+    elif isinstance(value, dict):
+        for name, texts in value.items():
+            yield from (name, *(texts or ()))
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_IS: dict[str, Callable[[Any], bool]] = {
+    _TEXT: lambda value: isinstance(value, str),
+    _BOOLEAN: lambda value: isinstance(value, bool),
+    _TEXTS: _is_texts,
+    _TEXTS_BY_NAME: lambda value: (
+        isinstance(value, dict)
+        and all(isinstance(name, str) and (texts is None or _is_texts(texts)) for name, texts in value.items())
+    ),
+    _MAPPING: lambda value: isinstance(value, dict),
+    _MAPPINGS: lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+}
 
 
 def _absolute(entry: dict[str, Any], keys: tuple[str, ...], folder: Path) -> dict[str, Any]:
@@ -148,8 +285,15 @@ def _access_of_cluster(cluster: dict[str, Any], name: str) -> Access:
     server = cluster.get("server")
     if not server:
         raise ConfigError(f"cluster {name!r} of the kubeconfig has no server")
-    ca_data = _data(cluster, "certificate-authority-data", f"cluster {name!r}")
+    where = f"cluster {name!r}"
+    ca_data = _data(cluster, "certificate-authority-data", where)
     ca_file = None if ca_data else _path(cluster, "certificate-authority")
+    insecure = cluster.get("insecure-skip-tls-verify") or False
+    if insecure and (ca_data or ca_file):
+        raise ConfigError(
+            f"`insecure-skip-tls-verify` of {where} cannot be true together with a certificate authority: "
+            "take away one of them"
+        )
     told = {
         "server": server,
         "tls-server-name": cluster.get("tls-server-name"),
@@ -159,14 +303,28 @@ def _access_of_cluster(cluster: dict[str, Any], name: str) -> Access:
         "config": _exec_config(cluster),
     }
     return Access(
-        server=str(server).rstrip("/"),
+        server=server.rstrip("/"),
         ca_file=ca_file,
         ca_data=ca_data,
-        insecure=bool(cluster.get("insecure-skip-tls-verify")),
-        tls_server_name=cluster.get("tls-server-name"),
+        insecure=insecure,
+        tls_server_name=_tls_server_name(cluster, where),
         proxy_url=cluster.get("proxy-url"),
         cluster_info={key: value for key, value in told.items() if value},
     )
+
+
+def _tls_server_name(cluster: dict[str, Any], where: str) -> str | None:
+    """The name that the server's certificate must have. Raises ConfigError for what TLS cannot ask for."""
+    name: str | None = cluster.get("tls-server-name")
+    if not name:
+        return None
+    try:
+        sent = name.encode("idna")
+    except UnicodeError:
+        sent = b""
+    if not sent or sent.startswith(b".") or len(sent) > _LONGEST_TLS_NAME:
+        raise ConfigError(f"`tls-server-name` of {where} is no name that a server can have")
+    return name
 
 
 def _exec_config(cluster: dict[str, Any]) -> Any:
@@ -183,22 +341,58 @@ def _with_user(access: Access, user: dict[str, Any], name: str) -> Access:
             f"user {name!r} uses `auth-provider`, which Kubernetes has removed: use an `exec` plugin instead"
         )
     where = f"user {name!r}"
+    _check_methods(user, where)
     cert_data = _data(user, "client-certificate-data", where)
     key_data = _data(user, "client-key-data", where)
-    extra = {key: tuple(values) for key, values in (user.get("as-user-extra") or {}).items()}
+    cert_file = None if cert_data else _path(user, "client-certificate")
+    key_file = None if key_data else _path(user, "client-key")
+    for field, here, other in (
+        ("client-key", key_data or key_file, cert_data or cert_file),
+        ("client-certificate", cert_data or cert_file, key_data or key_file),
+    ):
+        if other and not here:
+            raise ConfigError(
+                f"`{field}-data` or `{field}` must be specified for {where}: it has only the other half"
+            )
     return replace(
         access,
         client_cert_data=cert_data,
-        client_cert_file=None if cert_data else _path(user, "client-certificate"),
+        client_cert_file=cert_file,
         client_key_data=key_data,
-        client_key_file=None if key_data else _path(user, "client-key"),
+        client_key_file=key_file,
         token=user.get("token"),
         token_file=_path(user, "tokenFile"),
-        username=user.get("username"),
+        username=user.get("username") or None,
         password=user.get("password"),
         exec_plugin=_exec_plugin(user.get("exec"), where),
-        impersonation=Impersonation(user.get("as"), user.get("as-uid"), tuple(user.get("as-groups") or ()), extra),
+        impersonation=_impersonation(user, where),
     )
+
+
+def _check_methods(user: dict[str, Any], where: str) -> None:
+    """Raises ConfigError for a user of whom it is not clear how to prove who they are."""
+    check_header(user.get("token") or "", f"the token of {where}")
+    if (user.get("token") or user.get("tokenFile")) and (user.get("username") or user.get("password")):
+        raise ConfigError(f"{where} has both a token and `username` or `password`: only one of them is allowed")
+
+
+def _impersonation(user: dict[str, Any], where: str) -> Impersonation:
+    extra = {key: tuple(values or ()) for key, values in (user.get("as-user-extra") or {}).items()}
+    acting = Impersonation(user.get("as"), user.get("as-uid"), tuple(user.get("as-groups") or ()), extra)
+    fields = {"user": "as", "uid": "as-uid", "groups": "as-groups", "extra": "as-user-extra"}
+    _check_impersonation(acting, {key: f"`{name}` of {where}" for key, name in fields.items()})
+    return acting
+
+
+def _check_impersonation(acting: Impersonation, names: Mapping[str, str]) -> None:
+    """Raises ConfigError for what no header can carry; `names` are for the message."""
+    for value, name in ((acting.user, "user"), (acting.uid, "uid")):
+        check_header(value or "", names[name])
+    for group in acting.groups:
+        check_header(group, names["groups"])
+    for values in acting.extra.values():
+        for value in values:
+            check_header(value, names["extra"])
 
 
 def _exec_plugin(spec: dict[str, Any] | None, where: str) -> ExecPlugin | None:
@@ -206,25 +400,32 @@ def _exec_plugin(spec: dict[str, Any] | None, where: str) -> ExecPlugin | None:
         return None
     if not spec.get("command") or not spec.get("apiVersion"):
         raise ConfigError(f"`exec` of {where} needs `apiVersion` and `command`")
+    mode = spec.get("interactiveMode") or "IfAvailable"
+    if mode not in _INTERACTIVE_MODES:
+        raise ConfigError(f"`exec.interactiveMode` of {where} must be one of {', '.join(_INTERACTIVE_MODES)}")
+    env = tuple((item.get("name") or "", item.get("value") or "") for item in spec.get("env") or ())
+    for index, (name, _) in enumerate(env):
+        if not name or "=" in name:
+            raise ConfigError(f"`exec.env[{index}].name` of {where} must be a name without `=`")
     return ExecPlugin(
         api_version=spec["apiVersion"],
         command=spec["command"],
-        args=tuple(str(argument) for argument in spec.get("args") or ()),
-        env=tuple((item["name"], str(item.get("value", ""))) for item in spec.get("env") or ()),
-        interactive_mode=spec.get("interactiveMode") or "IfAvailable",
-        provide_cluster_info=bool(spec.get("provideClusterInfo")),
+        args=tuple(spec.get("args") or ()),
+        env=env,
+        interactive_mode=mode,
+        provide_cluster_info=spec.get("provideClusterInfo") or False,
         install_hint=spec.get("installHint") or "",
     )
 
 
 def _data(entry: dict[str, Any], key: str, where: str) -> bytes | None:
-    value = entry.get(key)
-    if not value:
-        return None
+    """The bytes of a field in base64, which may be wrapped. None where it is left out or empty."""
+    text = entry.get(key) or ""
     try:
-        return base64.b64decode(value, validate=True)
-    except (binascii.Error, TypeError, ValueError) as error:
-        raise ConfigError(f"`{key}` of {where} is not base64") from error
+        return base64.b64decode(b"".join(text.encode("ascii").split()), validate=True) or None
+    except ValueError:
+        # Without its cause, which may have the value in it.
+        raise ConfigError(f"`{key}` of {where} is not base64") from None
 
 
 def _path(entry: dict[str, Any], key: str) -> Path | None:
@@ -240,7 +441,10 @@ def _in_cluster(environ: Mapping[str, str], folder: Path) -> Access | None:
     if ":" in host:
         host = f"[{host}]"
     namespace_file = folder / "namespace"
-    namespace = namespace_file.read_text("utf-8").strip() if namespace_file.is_file() else ""
+    try:
+        namespace = namespace_file.read_text("utf-8").strip() if namespace_file.is_file() else ""
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot read {namespace_file}: {error}") from error
     return Access(
         server=f"https://{host}:{port}",
         namespace=namespace or "default",
@@ -250,7 +454,7 @@ def _in_cluster(environ: Mapping[str, str], folder: Path) -> Access | None:
 
 
 def _with_flags(access: Access, selection: Selection) -> Access:
-    """Flags win over the kubeconfig. Groups or a uid to act as need a user to act as, as in kubectl."""
+    """Flags win over the kubeconfig. Groups, a uid or extras to act with need a user to act as, as in kubectl."""
     own = access.impersonation
     acting = Impersonation(
         selection.as_user or own.user,
@@ -258,6 +462,8 @@ def _with_flags(access: Access, selection: Selection) -> Access:
         selection.as_groups or own.groups,
         {} if selection.as_user else own.extra,
     )
-    if not acting.user and (acting.uid or acting.groups):
-        raise ConfigError("--as-group and --as-uid need --as USER")
+    if not acting.user and (acting.uid or acting.groups or acting.extra):
+        raise ConfigError("a uid, groups or user-extra to act with need --as USER, or `as` in the kubeconfig")
+    flags = {"user": "--as", "uid": "--as-uid", "groups": "--as-group", "extra": "`as-user-extra`"}
+    _check_impersonation(acting, flags)
     return replace(access, namespace=selection.namespace or access.namespace, impersonation=acting)

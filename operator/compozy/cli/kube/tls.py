@@ -18,7 +18,9 @@ def ssl_context(access: Access, exec_certificate: tuple[bytes, bytes] | None) ->
     try:
         _trust(context, access)
         _show_certificate(context, access, exec_certificate)
-    except (OSError, ssl.SSLError, ValueError) as error:
+    except ConfigError:
+        raise
+    except (OSError, ValueError) as error:
         raise ConfigError(f"cannot use the certificates for {access.server}: {error}") from error
     return context
 
@@ -28,11 +30,27 @@ def _trust(context: ssl.SSLContext, access: Access) -> None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     elif access.ca_data:
-        context.load_verify_locations(cadata=access.ca_data.decode("ascii"))
+        context.load_verify_locations(cadata=_ascii(access.ca_data))
     elif access.ca_file:
-        context.load_verify_locations(cafile=str(access.ca_file))
+        context.load_verify_locations(cafile=_readable(access.ca_file, "certificate authority"))
     else:
         context.load_default_certs()
+
+
+def _ascii(pem: bytes) -> str:
+    """PEM as `ssl` takes it: comments may have any character. In a certificate `?` is wrong, as that was."""
+    return pem.decode("latin-1").encode("ascii", "replace").decode("ascii")
+
+
+def _readable(path: Path, what: str) -> str:
+    """The path of a file that can be read. Raises ConfigError with its name, which `ssl` does not tell."""
+    try:
+        # What a pipe has in it can be read only once.
+        if not path.is_fifo():
+            path.open("rb").close()
+    except OSError as error:
+        raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
+    return str(path)
 
 
 def _show_certificate(
@@ -43,15 +61,18 @@ def _show_certificate(
     key: Path | bytes | None = access.client_key_data or access.client_key_file
     if exec_certificate is not None:
         cert, key = exec_certificate
-    if cert is None or key is None:
+    if cert is None and key is None:
         return
+    if cert is None or key is None:
+        raise ConfigError("a client certificate and its key are of use only together: one of them is missing")
     with ExitStack() as stack:
-        context.load_cert_chain(_as_file(cert, stack), _as_file(key, stack))
+        cert_file = _as_file(cert, "client certificate", stack)
+        context.load_cert_chain(cert_file, _as_file(key, "client key", stack))
 
 
-def _as_file(content: Path | bytes, stack: ExitStack) -> str:
+def _as_file(content: Path | bytes, what: str, stack: ExitStack) -> str:
     if isinstance(content, Path):
-        return str(content)
+        return _readable(content, what)
     return _in_memory(content, stack) or _on_disk(content, stack)
 
 
