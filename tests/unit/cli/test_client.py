@@ -160,7 +160,8 @@ def test_a_refused_credential_is_renewed_once(server: Scripted, tmp_path: Path) 
         f"count = pathlib.Path({str(tmp_path / 'count')!r})\n"
         "n = len(count.read_text()) if count.exists() else 0\n"
         "count.write_text('x' * (n + 1))\n"
-        "print(json.dumps({'apiVersion': 'client.authentication.k8s.io/v1', 'status': {'token': f't{n}'}}))\n"
+        "answer = {'kind': 'ExecCredential', 'apiVersion': 'client.authentication.k8s.io/v1'}\n"
+        "print(json.dumps(answer | {'status': {'token': f't{n}'}}))\n"
     )
     plugin = ExecPlugin(
         "client.authentication.k8s.io/v1", sys.executable, (str(program),), interactive_mode="Never"

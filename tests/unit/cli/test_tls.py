@@ -16,6 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from compozy.cli.kube.access import Access, ConfigError
 from compozy.cli.kube.client import Client
@@ -193,6 +199,14 @@ def test_whatever_the_server_is_where_that_is_wanted(access: Access) -> None:
 def test_a_key_that_is_none_is_told(access: Access) -> None:
     with pytest.raises(ConfigError, match="cannot use the certificates for https://127"):
         asked_twice(replace(access, client_key_data=b"no key"))
+
+
+def test_nobody_is_asked_for_the_phrase_of_a_key(access: Access) -> None:
+    """OpenSSL would ask on the terminal, in the middle of whatever is printed there."""
+    key = load_pem_private_key(ALICE.key, None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"phrase"))
+    with pytest.raises(ConfigError, match="cannot use the certificates"):
+        asked_twice(replace(access, client_key_data=locked))
 
 
 def test_a_tunnel_through_a_proxy(access: Access) -> None:

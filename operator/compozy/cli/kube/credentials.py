@@ -222,8 +222,7 @@ def _status(plugin: ExecPlugin, output: bytes, where: str) -> dict[str, Any]:
     version, status = answer["apiVersion"], answer.get("status")
     if version != plugin.api_version:
         raise ConfigError(f"{where} answered with apiVersion {version!r}, not {plugin.api_version!r}")
-    # Left out is not another kind, though kubectl wants to see it.
-    if answer.get("kind", "ExecCredential") != "ExecCredential":
+    if answer.get("kind") != "ExecCredential":
         raise ConfigError(f"{where} did not print an ExecCredential: `kind` must be ExecCredential")
     if not isinstance(status, dict):
         raise ConfigError(f"{where} did not print an ExecCredential: `status` must be a mapping")

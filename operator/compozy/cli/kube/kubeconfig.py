@@ -8,7 +8,7 @@ no kubeconfig. `auth-provider`, which Kubernetes removed, is refused with a mess
 
 import base64
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,72 +20,16 @@ from compozy.cli.kube.access import (
     Impersonation,
     Selection,
     check_header,
-    encodable,
 )
+from compozy.cli.kube.fields import ENTRY_LISTS, check_entry, check_file
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
-_ENTRY_LISTS = {"clusters": "cluster", "contexts": "context", "users": "user"}
 _FILE_KEYS = {
     "clusters": ("certificate-authority",),
     "users": ("client-certificate", "client-key", "tokenFile"),
     "contexts": (),
 }
-
-_TEXT = "text"
-_BOOLEAN = "true or false"
-_TEXTS = "a list of texts"
-_TEXTS_BY_NAME = "a mapping of lists of texts"
-_MAPPING = "a mapping"
-_MAPPINGS = "a list of mappings"
-_EXTENSIONS = [{"name": _TEXT}]
-
-_FILE_FIELDS: dict[str, Any] = {
-    "apiVersion": _TEXT,
-    "kind": _TEXT,
-    "current-context": _TEXT,
-    **{plural: [{"name": _TEXT, singular: {}}] for plural, singular in _ENTRY_LISTS.items()},
-}
-_ENTRY_FIELDS: dict[str, Any] = {
-    "clusters": {
-        "server": _TEXT,
-        "tls-server-name": _TEXT,
-        "insecure-skip-tls-verify": _BOOLEAN,
-        "certificate-authority": _TEXT,
-        "certificate-authority-data": _TEXT,
-        "proxy-url": _TEXT,
-        "disable-compression": _BOOLEAN,
-        "extensions": _EXTENSIONS,
-    },
-    "contexts": {"cluster": _TEXT, "user": _TEXT, "namespace": _TEXT, "extensions": _EXTENSIONS},
-    "users": {
-        "client-certificate": _TEXT,
-        "client-certificate-data": _TEXT,
-        "client-key": _TEXT,
-        "client-key-data": _TEXT,
-        "token": _TEXT,
-        "tokenFile": _TEXT,
-        "as": _TEXT,
-        "as-uid": _TEXT,
-        "as-groups": _TEXTS,
-        "as-user-extra": _TEXTS_BY_NAME,
-        "username": _TEXT,
-        "password": _TEXT,
-        "exec": {
-            "apiVersion": _TEXT,
-            "command": _TEXT,
-            "args": _TEXTS,
-            "env": [{"name": _TEXT, "value": _TEXT}],
-            "installHint": _TEXT,
-            "interactiveMode": _TEXT,
-            "provideClusterInfo": _BOOLEAN,
-        },
-        "extensions": _EXTENSIONS,
-    },
-}
-"""The type of each field: a word for what it must be, the fields of a mapping, or those of each mapping in a
-list. A field that is not here is not read, and may be anything.
-"""
 
 _INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 _LONGEST_TLS_NAME = 255
@@ -149,15 +93,15 @@ def _why_none(selection: Selection, environ: Mapping[str, str]) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """One kubeconfig with its entries by name and its relative paths made absolute."""
     document = _document(path)
-    _hold(document, _FILE_FIELDS, "", f"kubeconfig {path}: ")
+    check_file(document, f"kubeconfig {path}")
     config: dict[str, Any] = {"current-context": document.get("current-context") or ""}
-    for plural, singular in _ENTRY_LISTS.items():
+    for plural, singular in ENTRY_LISTS.items():
         entries = config[plural] = {}
         for item in document.get(plural) or []:
             if not isinstance(item.get("name"), str):
                 raise ConfigError(f"kubeconfig {path}: every entry of `{plural}` must have a name")
             entry = dict(item.get(singular) or {})
-            _hold(entry, _ENTRY_FIELDS[plural], "", f"kubeconfig {path}: ", f" of {singular} {item['name']!r}")
+            check_entry(entry, plural, item["name"], f"kubeconfig {path}")
             entries.setdefault(item["name"], _absolute(entry, _FILE_KEYS[plural], path.parent))
     return config
 
@@ -183,55 +127,6 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
-def _hold(value: Any, kind: Any, field: str, before: str, after: str = "") -> None:
-    """Raises ConfigError unless a value is of the type that `_ENTRY_FIELDS` gives it.
-
-    A null counts as left out, as for kubectl. `before` and `after` stand around the field in the message.
-    """
-    if value is None:
-        return
-    word = kind if isinstance(kind, str) else _MAPPINGS if isinstance(kind, list) else _MAPPING
-    if not _IS[word](value):
-        raise ConfigError(f"{before}`{field}`{after} must be {word}")
-    if isinstance(kind, list):
-        for index, item in enumerate(value):
-            _hold(item, kind[0], f"{field}[{index}]", before, after)
-    elif isinstance(kind, dict):
-        for name, inner in kind.items():
-            _hold(value.get(name), inner, f"{field}.{name}" if field else name, before, after)
-    elif not all("\0" not in text and encodable(text) for text in _texts_in(value)):
-        # No path, no argument of a program and no header can have these.
-        raise ConfigError(f"{before}`{field}`{after} must be {word}, without NUL and halves of characters")
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """All the text in a value that has been found to be of its type."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from value
-    elif isinstance(value, dict):
-        for name, texts in value.items():
-            yield from (name, *(texts or ()))
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-_IS: dict[str, Callable[[Any], bool]] = {
-    _TEXT: lambda value: isinstance(value, str),
-    _BOOLEAN: lambda value: isinstance(value, bool),
-    _TEXTS: _is_texts,
-    _TEXTS_BY_NAME: lambda value: (
-        isinstance(value, dict)
-        and all(isinstance(name, str) and (texts is None or _is_texts(texts)) for name, texts in value.items())
-    ),
-    _MAPPING: lambda value: isinstance(value, dict),
-    _MAPPINGS: lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
-}
-
-
 def _absolute(entry: dict[str, Any], keys: tuple[str, ...], folder: Path) -> dict[str, Any]:
     """Paths in a kubeconfig are relative to the file that names them."""
     for key in keys:
@@ -248,10 +143,10 @@ def merge(configs: Any) -> dict[str, Any] | None:
 
     None when no file says anything.
     """
-    merged: dict[str, Any] = {"current-context": "", **{plural: {} for plural in _ENTRY_LISTS}}
+    merged: dict[str, Any] = {"current-context": "", **{plural: {} for plural in ENTRY_LISTS}}
     for config in configs:
         merged["current-context"] = merged["current-context"] or config.get("current-context", "")
-        for plural in _ENTRY_LISTS:
+        for plural in ENTRY_LISTS:
             merged[plural] = {**config.get(plural, {}), **merged[plural]}
     return merged if any(merged.values()) else None
 
@@ -277,7 +172,7 @@ def _entry(config: dict[str, Any], plural: str, name: str) -> dict[str, Any]:
     entries: dict[str, dict[str, Any]] = config[plural]
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none"
-        raise ConfigError(f"the kubeconfig has no {_ENTRY_LISTS[plural]} {name!r} (it has: {known})")
+        raise ConfigError(f"the kubeconfig has no {ENTRY_LISTS[plural]} {name!r} (it has: {known})")
     return entries[name]
 
 

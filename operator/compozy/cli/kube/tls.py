@@ -67,7 +67,8 @@ def _show_certificate(
         raise ConfigError("a client certificate and its key are of use only together: one of them is missing")
     with ExitStack() as stack:
         cert_file = _as_file(cert, "client certificate", stack)
-        context.load_cert_chain(cert_file, _as_file(key, "client key", stack))
+        # Without a phrase of ours OpenSSL would ask for one, whoever reads this terminal.
+        context.load_cert_chain(cert_file, _as_file(key, "client key", stack), password="")
 
 
 def _as_file(content: Path | bytes, what: str, stack: ExitStack) -> str:
