@@ -17,11 +17,12 @@ class JsonInvalid(ValueError):
 def parse_json(text: str, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES) -> Any:
     """Return the JSON value that `text` is.
 
-    NaN and infinities are not JSON, though Python reads them. Raises `JsonInvalid` for what is not JSON, and
+    NaN and infinities are not JSON, though Python reads them; a name that an object has twice would lose what
+    stands there first. Raises `JsonInvalid` for what is not JSON, and
     for what `compozy.language.shapes.bounds.json_faults` finds fault with.
     """
     try:
-        value = json.loads(text, parse_int=_integer, parse_constant=_no_constant)
+        value = json.loads(text, parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise JsonInvalid(f"is not JSON: {error.msg} at {place}") from None
@@ -48,6 +49,15 @@ def _children(node: Any) -> Iterable[Any]:
 
 def _integer(digits: str) -> int:
     return int(digits[:_LONG])
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise JsonInvalid(f"has {name!r} twice in one object")
+        made[name] = value
+    return made
 
 
 def _no_constant(name: str) -> Any:

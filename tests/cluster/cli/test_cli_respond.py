@@ -93,6 +93,9 @@ def test_the_same_answer_again_is_the_recorded_one(desk: Desk) -> None:
     version = desk.admin.get("humanrequests", name)["metadata"]["resourceVersion"]
     assert desk.json("respond", name, "--payload", json.dumps(PAYLOAD)) == first
     assert desk.admin.get("humanrequests", name)["metadata"]["resourceVersion"] == version
+    noted = desk.call("respond", name, *GOOD, "--note", "too late")
+    assert noted.stdout == f"humanrequest/{name} answered\n"
+    assert noted.stderr == "Your answer was recorded before; this note was not added to it.\n"
     other = desk.json("respond", name, "--set", "channel=stable", "--set", "confirm=y", code=65)
     assert other["code"] == "request_already_answered"
     somebody_else = desk.json("respond", name, *GOOD, user=desk.bob, code=65)

@@ -36,6 +36,7 @@ def test_json_from_three_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("{", "--payload is not JSON"),
         ("", "--payload is not JSON"),
         ("NaN", "--payload is not JSON: NaN is no JSON number"),
+        ('{"b": {"a": 1, "c": 2, "a": 1}}', "--payload has 'a' twice in one object"),
         ("[Infinity]", "--payload is not JSON: Infinity is no JSON number"),
         ("@/not/there", "cannot read /not/there"),
         ("[" * 100_000, "--payload is nested more than 64 levels deep"),

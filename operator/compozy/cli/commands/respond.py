@@ -74,6 +74,9 @@ def respond(
         session.out_json(_told(written, session.identity.username))
     else:
         _print(session, written)
+        recorded = written.get("response")
+        if note is not None and recorded and recorded.get("note") != note:
+            session.note("Your answer was recorded before; this note was not added to it.")
         if written.get("response") and state_of(written) == "Pending":
             session.note(RECORDED if no_wait else still_open_because(session, written))
 
