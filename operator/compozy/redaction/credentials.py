@@ -22,6 +22,7 @@ _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _QUOTE = r"\\{0,15}[\"']?"
 _HEADER = rf"(?:proxy-)?authorization{_QUOTE}[ \t]*[:=][ \t]*{_QUOTE}"
+_COOKIE = rf"(?:set-)?cookie{_QUOTE}[ \t]*:[ \t]*{_QUOTE}"
 _SCHEMES = "basic|bearer|digest|negotiate|token|apikey|aws4-hmac-sha256"
 _NO_BEARER = r"(?!(?:tokens?|auth|authentication|authorization|schemes?|headers?|credentials?|bonds?|shares?)\b)"
 _USERINFO = r"[^\s/?#@\"'<>]{1,512}"
@@ -30,6 +31,7 @@ _HOOKS = r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/]+|discord(?:ap
 CREDENTIALS = (
     Credential(re.compile(rf"{_PRIVATE_KEY}[\s\S]*?(?:{_PRIVATE_KEY.replace('BEGIN', 'END')}|\Z)")),
     Credential(re.compile(rf"(?i){_START}({_HEADER})(?:{_SCHEMES})[ \t]+[^\r\n\"'\\]+"), rf"\1{MARKER}"),
+    Credential(re.compile(rf"(?i){_START}({_COOKIE})(?=[^\s=;]{{1,256}}=)[^\r\n\"'\\]+"), rf"\1{MARKER}"),
     Credential(re.compile(rf"(?i){_START}(bearer[ \t]+){_NO_BEARER}[\w.~+/=-]{{4,}}"), rf"\1{MARKER}"),
     Credential(re.compile(rf"(?i)\b([a-z][a-z0-9+.-]{{0,31}}://){_USERINFO}(?:@{_USERINFO})*@"), rf"\1{MARKER}@"),
     Credential(re.compile(rf"{_START}(?:{_HOOKS})")),
