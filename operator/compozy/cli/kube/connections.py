@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from compozy.cli.kube.access import Access, ConfigError
+from compozy.cli.kube.access import Access, ConfigError, check_header
 from compozy.cli.kube.credentials import basic
 from compozy.cli.kube.tls import ssl_context
 
@@ -105,7 +105,8 @@ class Connections:
             connection.sock.settimeout(seconds)
             connection.putrequest(method, self._base + target)
             for name, value in (*headers, *self._headers):
-                _put_header(connection, name, value)
+                check_header(value, f"the header {name}")
+                connection.putheader(name, value.encode())
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
@@ -149,14 +150,6 @@ class _Connection(HTTPConnection):
         except BaseException:
             sock.close()
             raise
-
-
-def _put_header(connection: HTTPConnection, name: str, value: str) -> None:
-    """Raises ConfigError for a value that no header can carry, without the value: it may be a token."""
-    try:
-        connection.putheader(name, value.encode())
-    except ValueError:
-        raise ConfigError(f"what goes into the header {name} has a line break or is not text") from None
 
 
 def _secured(sock: socket.socket, tls: ssl.SSLContext, name: str) -> Any:
