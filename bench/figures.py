@@ -8,7 +8,7 @@ from typing import Literal
 from bench.calls import Call
 from bench.life import Lives, Phase
 from bench.lists import FirstPages
-from bench.plugin import Startup
+from bench.plugin import ROUND_TRIP, Startup
 from bench.webhook import Reviews
 
 
@@ -160,7 +160,7 @@ def startup_figures(startup: Startup) -> list[Figure]:
         ),
         Figure(
             "far_sent_to_patch",
-            "  20 ms away: respond --no-wait / patch",
+            f"  {ROUND_TRIP * 1000:.0f} ms away: respond --no-wait / patch",
             "times",
             2,
             wall(startup.sent_far) / wall(startup.patch_far),

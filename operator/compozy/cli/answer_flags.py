@@ -8,9 +8,6 @@ from compozy.cli.kube.client import Object
 from compozy.cli.values import read_json
 from compozy.language.schema import check_schema, normalize_schema
 
-WITH_PAYLOAD = ("respond", "edit")
-"""The decisions that need a payload."""
-
 
 def schema_of(request: Object, decision: str) -> dict[str, Any]:
     """The JSON Schema of the payload of a decision. Raises CliError where no payload can be held to it."""

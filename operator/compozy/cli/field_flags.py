@@ -20,18 +20,15 @@ def with_fields(
     """
     form = {field.name: field for field in fields(schema)}
     given = [_field_given(form, pair) for pair in pairs]
-    kept: Any = None
     if proposed is not None:
         payload, lacking = proposed.overlay(schema, [names for names, _ in given])
         if lacking:
             raise _not_known(lacking)
         given = [(_path_in(payload, ".".join(names)) or names, value) for names, value in given]
-        kept = payload
     if not isinstance(payload, dict):
         raise CliError("bad_input", "--set needs a payload that is an object")
     for names, value in given:
-        inside = any(_path_in(kept, ".".join(names[:count])) for count in range(1, len(names) + 1))
-        if not (inside or _is_foreseen(form, schema, names)):
+        if not (_is_foreseen(form, schema, names) or (proposed is not None and _leads_into(payload, names))):
             raise _no_field(form, ".".join(names))
         if not names:
             return value
@@ -74,6 +71,11 @@ def _no_field(form: Mapping[str, FormField], given: str) -> CliError:
         f"the question has no such field: {given}; {known} What no form asks for can be given with --payload JSON"
     )
     return CliError("bad_input", told, {given: "no such field"})
+
+
+def _leads_into(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether a path leads to what is there already, or to a new name in it."""
+    return any(_path_in(value, ".".join(names[:count])) for count in range(1, len(names) + 1))
 
 
 def _path_in(value: Any, text: str) -> tuple[str, ...] | None:

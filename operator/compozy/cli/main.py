@@ -98,10 +98,12 @@ def forget_output() -> None:
 def _as_text(arguments: Sequence[str]) -> Sequence[str]:
     """The arguments. Raises click.UsageError for bytes that are no text: others would be stored in their place."""
     for argument in arguments:
-        try:
-            argument.encode()
-        except UnicodeEncodeError as error:
-            raise click.UsageError(f"{argument!r} is not UTF-8 text") from error
+        if argument.isascii():
+            continue
+        from compozy.language.shapes.bounds import is_unicode
+
+        if not is_unicode(argument):
+            raise click.UsageError(f"{argument!r} is not UTF-8 text")
     return arguments
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from compozy.cli.answer_flags import WITH_PAYLOAD
 from compozy.cli.output.text import block, clean
 from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.provenance import approved_at
@@ -14,7 +13,7 @@ from compozy.language.problems import faults_line
 from compozy.language.schema import check_schema, normalize_schema
 from compozy.requests.approvals import needed, speaker, standing
 from compozy.requests.forms import JSON_TYPE, MISSING, FormField, fields
-from compozy.requests.state import is_open, state_of
+from compozy.requests.state import WITH_PAYLOAD, is_open, state_of
 
 Object = Mapping[str, Any]
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from compozy.api.object_names import is_object_name
 from compozy.cli.errors import CliError
 from compozy.cli.flags import Flags
 
@@ -31,6 +30,7 @@ class Session:
     @cached_property
     def client(self) -> "Client":
         """The connection. Raises ConfigError when there is nothing to connect to."""
+        from compozy.api.object_names import is_object_name
         from compozy.cli.kube.access import Selection
         from compozy.cli.kube.client import Client
         from compozy.cli.kube.kubeconfig import load_access

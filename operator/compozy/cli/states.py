@@ -5,6 +5,8 @@ from typing import Any
 
 ENDED = ("Succeeded", "Failed", "Canceled")
 """The phases of a run that is over."""
+SETTLED = ("Succeeded", "Failed", "Skipped", "Canceled")
+"""The states of a cell that changes no more."""
 
 HANDLED = "Failed but handled"
 """A failure that the author has foreseen with `on_error`: for the plan it is a success without an output."""

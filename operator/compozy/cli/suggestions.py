@@ -25,7 +25,8 @@ _UNSAID = "unavailable"
 
 def answer_fields(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Completes `--set FIELD=VALUE` of the question that the command line names."""
-    from compozy.cli.answer_flags import WITH_PAYLOAD, schema_of
+    from compozy.cli.answer_flags import schema_of
+    from compozy.requests.state import WITH_PAYLOAD
 
     session = session_of(ctx)
     decision = ctx.params.get("decision") or "respond"

@@ -10,7 +10,7 @@ from typing import Any
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, seconds_only, until
 from compozy.cli.runtree import NOWHERE, Branch, Places, urgency
-from compozy.cli.states import HANDLED, MARKS, lane_counts
+from compozy.cli.states import HANDLED, MARKS, SETTLED, lane_counts
 from compozy.cli.whom import whom
 from compozy.requests.approvals import speaker, standing
 from compozy.requests.state import DECIDED, state_of
@@ -20,7 +20,6 @@ Object = Mapping[str, Any]
 MOST_LANES = 20
 """As many lanes of one node are shown."""
 
-_ENDED = ("Succeeded", "Failed", "Skipped", "Canceled")
 _SHORT = 60
 _PROMPT = 50
 
@@ -89,7 +88,7 @@ class _Lines:
             yield f"attempt {told['attempt']}"
         if told.get("completedAt"):
             yield f"{age(told['completedAt'], self.now)} ago"
-        elif told.get("status") not in _ENDED:
+        elif told.get("status") not in SETTLED:
             if told.get("startedAt"):
                 yield f"since {age(told['startedAt'], self.now)}"
             if told.get("until"):

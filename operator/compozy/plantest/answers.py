@@ -5,9 +5,9 @@ from typing import Any
 from compozy.plantest.model import Stub, Stubs
 from compozy.plantest.reader import Reader
 from compozy.requests.outcome import Answered, Declined, Expired, Outcome, Unavailable
+from compozy.requests.state import WITH_PAYLOAD
 
 _DECISIONS = ("respond", "approve", "edit", "reject")
-_WITH_PAYLOAD = ("respond", "edit")
 _WITHOUT_ANSWER: dict[str, Outcome] = {"decline": Declined(), "unavailable": Unavailable(), "expire": Expired()}
 
 
@@ -24,8 +24,8 @@ def _answer(value: Any, path: str, reader: Reader) -> Outcome:
     decision = "respond"
     if "decision" in fields:
         decision = reader.one_of(fields["decision"], f"{path}.decision", _DECISIONS)
-    if ("payload" in fields) != (decision in _WITH_PAYLOAD) and isinstance(value, dict):
-        told = "needs a `payload`" if decision in _WITH_PAYLOAD else "takes no `payload`"
+    if ("payload" in fields) != (decision in WITH_PAYLOAD) and isinstance(value, dict):
+        told = "needs a `payload`" if decision in WITH_PAYLOAD else "takes no `payload`"
         reader.report(f"{path}.payload", "payload_choice", f"`{decision}` {told}")
     return Answered(fields.get("payload"), decision)
 

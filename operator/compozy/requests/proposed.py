@@ -60,9 +60,8 @@ class Proposed:
 
     def markers_in(self, payload: Any) -> list[Pointer]:
         """Return where a replacement repeats a marker of what is shown, which stands for what is hidden."""
-        if not _holds_marker(payload) or self._is_exact or not _holds_marker(self.preview):
-            return []
-        return list(_marked(payload, ()))
+        marked = list(_marked(payload, ()))
+        return marked if marked and not self._is_exact and _holds_marker(self.preview) else []
 
     def _started(self, field: FormField) -> FormField:
         value = self.preview
@@ -119,23 +118,20 @@ def _hidden(field: FormField) -> FormField:
     return replace(field, default=MISSING, required=True, hidden=True)
 
 
-def _marked(value: Any, at: Pointer) -> Iterator[Pointer]:
-    if isinstance(value, Mapping):
-        for name, part in value.items():
-            yield from [(*at, name)] if _holds_marker(name) else _marked(part, (*at, name))
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield from _marked(part, (*at, index))
-    elif _holds_marker(value):
-        yield at
-
-
 def _holds_marker(value: Any) -> bool:
+    return next(_marked(value, ()), None) is not None
+
+
+def _marked(value: Any, at: Pointer) -> Iterator[Pointer]:
+    """Where a marker stands, in texts and in names."""
     # Only here: the plugin would load what knows secrets by their looks at each start.
     from compozy.redaction.credentials import MARKER
 
-    if isinstance(value, str):
-        return MARKER in value
     if isinstance(value, Mapping):
-        return any(_holds_marker(part) for item in value.items() for part in item)
-    return isinstance(value, list) and any(map(_holds_marker, value))
+        for name, part in value.items():
+            yield from [(*at, name)] if MARKER in name else _marked(part, (*at, name))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _marked(part, (*at, index))
+    elif isinstance(value, str) and MARKER in value:
+        yield at

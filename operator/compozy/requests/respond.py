@@ -15,7 +15,7 @@ from compozy.language.shapes.bounds import dotted, json_faults
 from compozy.language.shapes.canonical import canonical_json
 from compozy.language.shapes.plain import surely_conforms
 from compozy.requests.approvals import needed, others_missing
-from compozy.requests.state import state_of
+from compozy.requests.state import WITH_PAYLOAD, state_of
 from compozy.requests.verdict import Accepted, Identity, Reason, Refused, Verdict
 
 __all__ = [
@@ -29,13 +29,13 @@ __all__ = [
     "decision_of",
     "judge",
     "judge_approval",
+    "refused_decision",
     "same_answer",
 ]
 
 Catalog = Callable[[str, str], bool]
 """Whether the entity of this kind and name exists in the request's workspace."""
 
-_WITH_PAYLOAD = ("respond", "edit")
 _MAX_NAMED = 5
 _QUICK = 4 * 1024
 """Longest payload that is quickly judged, in characters of compact JSON."""
@@ -93,7 +93,7 @@ def judge(
         if refused is not None:
             return refused
     decision = case.decision or ""
-    return Accepted(decision, case.payload if decision in _WITH_PAYLOAD else None)
+    return Accepted(decision, case.payload if decision in WITH_PAYLOAD else None)
 
 
 def is_quickly_judged(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
@@ -102,7 +102,7 @@ def is_quickly_judged(request: Mapping[str, Any], response: Mapping[str, Any]) -
     So it is for a small answer to a plain question, as nearly all are. Nothing is said of the verdict.
     """
     decision = decision_of(request, response)
-    if decision not in _WITH_PAYLOAD:
+    if decision not in WITH_PAYLOAD:
         return True
     case = _Case(request, response, Identity(""), (), lambda _kind, _name: True)
     payload = case.payload
@@ -137,7 +137,7 @@ def same_answer(request: Mapping[str, Any], response: Mapping[str, Any]) -> bool
     decision = decision_of(request, recorded)
     if decision != decision_of(request, response):
         return False
-    if decision not in _WITH_PAYLOAD:
+    if decision not in WITH_PAYLOAD:
         return True
     given, known = response.get("payload"), recorded.get("payload")
     if json_faults(given) or json_faults(known):
@@ -167,11 +167,15 @@ def _still_open(case: _Case) -> Refused | None:
 
 def _decision_allowed(case: _Case) -> Refused | None:
     """A decision must be one of those the question was opened with."""
-    allowed = case.spec["decisions"]
-    if case.decision in allowed:
+    return refused_decision(case.decision, case.spec["decisions"])
+
+
+def refused_decision(decision: str | None, allowed: Sequence[str]) -> Refused | None:
+    """Why a question that allows these does not take a decision; None where it does."""
+    if decision in allowed:
         return None
     listed = ", ".join(allowed)
-    fault = f"must be one of {listed}" if case.decision else f"is required: one of {listed}"
+    fault = f"must be one of {listed}" if decision is not None else f"is required: one of {listed}"
     return Refused("request_validation_failed", f"the decision {fault}", {"decision": fault})
 
 
@@ -228,7 +232,7 @@ def _enough_approvals(case: _Case) -> Refused | None:
 
 def _shape(case: _Case) -> Refused | None:
     """The payload must conform to the schema that was frozen with the question."""
-    if case.decision not in _WITH_PAYLOAD:
+    if case.decision not in WITH_PAYLOAD:
         return None
     if "payload" not in case.response:
         return _misshapen({"payload": f"is required with `{case.decision}`"})
@@ -265,7 +269,7 @@ def _misshapen(faults: dict[str, str]) -> Refused:
 
 def _entities(case: _Case) -> Refused | None:
     """What the payload names must exist in the request's workspace."""
-    if case.decision not in _WITH_PAYLOAD or not may_name_entities(case.schema):
+    if case.decision not in WITH_PAYLOAD or not may_name_entities(case.schema):
         return None
     # Only here, as elsewhere for what an answer rarely needs: the plugin would load it at each start.
     from compozy.redaction.redactor import redact_text

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+WITH_PAYLOAD = ("respond", "edit")
+"""The decisions that need a payload; the others take none."""
+
 UNANSWERED: Mapping[str, Literal["declined", "unavailable"]] = {
     "decline": "declined",
     "unavailable": "unavailable",

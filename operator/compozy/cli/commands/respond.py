@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from compozy.api.limits import MAX_NOTE
-from compozy.cli.answer_flags import WITH_PAYLOAD, payload_of_flags, schema_of
+from compozy.cli.answer_flags import payload_of_flags, schema_of
 from compozy.cli.answering import RECORDED, Answer, raise_if_resolved, still_open_because, submit
 from compozy.cli.command import command
 from compozy.cli.errors import CliError
-from compozy.cli.failures import of_refused_response
+from compozy.cli.failures import of_refused_response, refusal
 from compozy.cli.find import find_question, question_options
 from compozy.cli.kube.client import Object
 from compozy.cli.kube.errors import ApiError
@@ -19,7 +19,8 @@ from compozy.cli.provenance import provenance
 from compozy.cli.session import Session
 from compozy.cli.suggestions import answer_fields, decisions
 from compozy.requests.approvals import approvers, needed, progress
-from compozy.requests.state import DECIDED, state_of
+from compozy.requests.respond import refused_decision
+from compozy.requests.state import DECIDED, WITH_PAYLOAD, state_of
 
 
 @command("respond")
@@ -77,7 +78,7 @@ def respond(
         recorded = written.get("response")
         if note is not None and recorded and recorded.get("note") != note:
             session.note("Your answer was recorded before; this note was not added to it.")
-        if written.get("response") and state_of(written) == "Pending":
+        if recorded and state_of(written) == "Pending":
             session.note(RECORDED if no_wait else still_open_because(session, written))
 
 
@@ -92,10 +93,10 @@ def _answer(
     """What was decided, from the flags or from the person at the terminal."""
     given = payload is not None or bool(pairs)
     decisions = request["spec"]["decisions"]
-    if decision is not None and decision not in decisions:
+    refused = None if decision is None else refused_decision(decision, decisions)
+    if refused is not None:
         raise_if_resolved(request)
-        fault = f"must be one of {', '.join(decisions)}"
-        raise CliError("request_validation_failed", f"the decision {fault}", {"decision": fault})
+        raise refusal(refused.code, refused.message, refused.details)
     if decision is None and (given or decisions[0] == "respond") and request["spec"]["kind"] == "Ask":
         decision = "respond"
     if decision is not None and (given or decision not in WITH_PAYLOAD):

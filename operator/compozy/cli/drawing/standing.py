@@ -10,7 +10,7 @@ from compozy.cli.drawing.model import Drawing, Group, Shape
 from compozy.cli.drawing.taken import mark_links
 from compozy.cli.output.text import clean, cut
 from compozy.cli.output.times import age, seconds_only, until
-from compozy.cli.states import ENDED, HANDLED, lane_counts, word_of
+from compozy.cli.states import ENDED, HANDLED, SETTLED, lane_counts, word_of
 from compozy.cli.whom import whom
 
 MOST_WAITING = 3
@@ -18,7 +18,6 @@ MOST_WAITING = 3
 
 _URGENCY = ("Waiting", "Running", "Ready", "Failed", HANDLED, "Succeeded", "Canceled", "Skipped", "Pending")
 """Of lanes in several states, the first of these is shown."""
-_FINAL = ("Succeeded", "Failed", "Skipped", "Canceled")
 _MESSAGE = 80
 
 
@@ -56,7 +55,7 @@ def _status(told: Mapping[Lanes, Mapping[str, Any]]) -> str | None:
 def _inherited(drawing: Drawing, group: Group, cells: Cells, has_ended: bool) -> str:
     """The state of what is in a body of which the run tells nothing: what a body finds is not kept for ever."""
     owner = drawing.shapes[group.owner]
-    if owner.status == "Skipped" or (owner.kind == "fan-out" and owner.status in _FINAL):
+    if owner.status == "Skipped" or (owner.kind == "fan-out" and owner.status in SETTLED):
         return "Skipped"
     if owner.status == "Succeeded":
         outputs = [told.get("output") for told in cells.of(owner.id).values()]
@@ -89,7 +88,7 @@ def _cell_lines(told: Mapping[str, Any], now: datetime) -> Iterator[str]:
         yield cut(clean(": ".join(str(told[key]) for key in ("reason", "message") if told.get(key))), _MESSAGE)
     if (told.get("attempt") or 1) > 1:
         yield f"attempt {told['attempt']}"
-    if told.get("until") and told["status"] not in _FINAL:
+    if told.get("until") and told["status"] not in SETTLED:
         yield f"until {seconds_only(told['until'])} ({until(told['until'], now)})"
     if told.get("run"):
         yield f"run: {clean(told['run'])}"

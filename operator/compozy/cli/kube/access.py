@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compozy.language.shapes.bounds import is_unicode
+
 
 class ConfigError(ValueError):
     """The configuration cannot be used: the message says which part and what to do."""
@@ -11,17 +13,8 @@ class ConfigError(ValueError):
 
 def check_header(value: str, what: str) -> None:
     """Raises ConfigError, which names `what` and never the value, for text that no HTTP header can carry."""
-    if not encodable(value) or any((char < " " and char != "\t") or char == "\x7f" for char in value):
+    if not is_unicode(value) or any((char < " " and char != "\t") or char == "\x7f" for char in value):
         raise ConfigError(f"{what} has a line break or another character that no header can carry")
-
-
-def encodable(text: str) -> bool:
-    """Whether text can be sent as UTF-8. JSON and YAML can spell half of a character, which cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
-from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation, check_header, encodable
+from compozy.cli.kube.access import Access, ConfigError, ExecPlugin, Impersonation, check_header
+from compozy.language.shapes.bounds import is_unicode
 
 _EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _EXPIRY_MARGIN = timedelta(seconds=10)
@@ -234,7 +235,7 @@ def _text(status: dict[str, Any], name: str, where: str) -> str:
     value = status.get(name)
     if value is None:
         return ""
-    if not isinstance(value, str) or not encodable(value):
+    if not isinstance(value, str) or not is_unicode(value):
         raise ConfigError(f"`status.{name}` that {where} gave must be text")
     return value
 

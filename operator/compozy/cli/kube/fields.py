@@ -7,7 +7,8 @@ certificate is looked at.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from compozy.cli.kube.access import ConfigError, encodable
+from compozy.cli.kube.access import ConfigError
+from compozy.language.shapes.bounds import is_unicode
 
 ENTRY_LISTS = {"clusters": "cluster", "contexts": "context", "users": "user"}
 """The lists of a kubeconfig, and what one entry of each is called."""
@@ -97,7 +98,7 @@ def _hold(value: Any, kind: Any, field: str, before: str, after: str = "") -> No
     elif isinstance(kind, dict):
         for name, inner in kind.items():
             _hold(value.get(name), inner, f"{field}.{name}" if field else name, before, after)
-    elif not all("\0" not in text and encodable(text) for text in _texts_in(value)):
+    elif not all("\0" not in text and is_unicode(text) for text in _texts_in(value)):
         # No path, no argument of a program and no header can have these.
         raise ConfigError(f"{before}`{field}`{after} must be {word}, without NUL and halves of characters")
 

@@ -66,7 +66,7 @@ def _scalar_fault(node: Any) -> str | None:
     if node is None or isinstance(node, bool):
         return None
     if isinstance(node, str):
-        return None if _is_unicode(node) else "is not valid Unicode text"
+        return None if is_unicode(node) else "is not valid Unicode text"
     if isinstance(node, int | float):
         return _number_fault(node)
     return f"is no JSON value but a {type(node).__name__}: put it in quotes"
@@ -79,9 +79,10 @@ def _number_fault(number: float) -> str | None:
     return None if survives else "must fit in 64 bits"
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Return whether UTF-8 has words for a text: not for a lone half of a surrogate pair, which JSON can spell."""
     try:
         text.encode()
-    except UnicodeEncodeError:  # a lone half of a surrogate pair, which JSON can spell and UTF-8 cannot
+    except UnicodeEncodeError:
         return False
     return True
